@@ -163,9 +163,12 @@ function readEntries<Entry>(
 
 function readEditorRoles(settings: Settings): readonly string[] | undefined {
   const entries = settings.read('TODO_AUTH_EDITOR_ROLE')?.split(',') ?? [];
-  const isPart = (entry = '') => entry.includes('=') && !entry.includes('%2C');
+  const isSplit = (entry: string, next?: string) =>
+    next !== undefined &&
+    (entry.endsWith('\\') ||
+      (entry.includes('=') && next.includes('=') && !(entry.includes('%2C') && next.includes('%2C'))));
   // RFC 4514: each part of a distinguished name would be a role of its own, and all of a domain have the last one.
-  if (entries.some((entry, at) => isPart(entry) && isPart(entries[at + 1]))) {
+  if (entries.some((entry, at) => isSplit(entry, entries[at + 1]))) {
     const wanted = 'must have %2C for the commas of one name, or %3D for the "=" of several names';
     settings.refuse('TODO_AUTH_EDITOR_ROLE', wanted);
     return undefined;

@@ -70,10 +70,14 @@ export function readFlags<const Flags extends ParseArgsOptionsConfig, const Oper
   argv: readonly string[],
 ): Given<Flags, Operand> | undefined {
   const options: ParseArgsOptionsConfig = { ...flags, help: { type: 'boolean', short: 'h' } };
-  const { values, positionals } = parse(argv, options, operand !== undefined);
+  const { values, positionals } = parse(argv, options);
   const words: readonly string[] = positionals;
   if (values.help === true) return undefined;
-  if (operand === undefined) return values as Given<Flags, Operand>;
+  if (operand === undefined) {
+    const [word] = words;
+    if (word === undefined) return values as Given<Flags, Operand>;
+    throw new WrongUsage(`The command has flags alone, received ${quoteReceived(word)}`);
+  }
   const names = operand.split(' ');
   const isMissing = !operand.startsWith('[') && words.length < names.length;
   if (isMissing || words.length > names.length || words.includes(''))
@@ -82,15 +86,15 @@ export function readFlags<const Flags extends ParseArgsOptionsConfig, const Oper
   return { ...values, ...operands } as Given<Flags, Operand>;
 }
 
-function parse(argv: readonly string[], options: ParseArgsOptionsConfig, allowPositionals: boolean) {
+function parse(argv: readonly string[], options: ParseArgsOptionsConfig) {
   try {
-    return parseArgs({ args: [...argv], options, allowPositionals });
+    return parseArgs({ args: [...argv], options, allowPositionals: true });
   } catch (error) {
     const message = messageOf(error);
-    const unknown = /^Unknown option '(--[^']+)'/.exec(message)?.[1];
+    const unknown = /^Unknown option '(-.+?)'(?:\. |$)/s.exec(message)?.[1];
     if (unknown === undefined) throw new WrongUsage(message);
     const known = Object.keys(options).map((name) => `--${name}`);
-    throw new WrongUsage(`There is no flag "${unknown}"${meant(nearestTo(unknown, known))}`);
+    throw new WrongUsage(`There is no flag ${quoteReceived(unknown)}${meant(nearestTo(unknown, known))}`);
   }
 }
 

@@ -20,7 +20,7 @@ const ADDRESS = /^(\s*[a-z][a-z0-9+.-]*:\/\/)([^/?#@]*@)?([^/?#@]+)(\/[^?#@]*)?(
 const SCHEME = /^\s*(?:[a-z][a-z0-9+.-]*:\/\/|(?:https?|postgres(?:ql)?|sqlite|urn):)/i;
 
 const URN = /^urn:[^@?#=]*$/i;
-const HOST = /^(?:\[[0-9a-f:.%]+\]|[^:@[\]\s]*)(?::\d{1,5})?$/i;
+const HOST = /^(?:\[[0-9a-f:.%]+\]|[^:;=&@[\]\s]*)(?::\d{1,5})?$/i;
 
 /**
  * An address as a person wrote it, for a message, without the parts that may be a credential: user and password, query

@@ -131,7 +131,9 @@ function quoted(variable: Variable, text: string | undefined): string {
   if (text === undefined) return 'nothing';
   const { is } = settingOf(variable);
   if (is === 'file') return quoteFile(text);
-  if (is === 'address' || (is === 'open' && /@|:\/\//.test(text))) return quoteAddress(text);
+  // Nothing that cannot be seen takes the look of an address from a text.
+  const looksLikeOne = /@|:\/\//.test(text.replaceAll(/[^ -~]/g, ''));
+  if (is === 'address' || is === 'folder' || (is === 'open' && looksLikeOne)) return quoteAddress(text);
   if (is === 'open') return quote(text);
   const ofKubernetes = ', which Kubernetes sets for a Service unless the Pod has "enableServiceLinks: false"';
   return `${quoteReceived(text)}${SERVICE_ADDRESS.test(text) ? ofKubernetes : ''}`;
@@ -162,6 +164,8 @@ function parse(variable: Variable, text: string): Parsed {
   }
   const stray = strayIn(text, 'noComment' in setting);
   if (stray !== undefined) return { ...stray, value: text };
+  // It would be made, and then shown by its name.
+  if (setting.is === 'folder' && text.includes('://')) return { wanted: 'must be a folder, not an address' };
   if ('host' in setting && !HOST.test(text))
     return { wanted: 'must be the name or address of a host, like "localhost", "0.0.0.0" or "::1"' };
   return { value: text };

@@ -13,9 +13,9 @@ interface Setting {
   readonly otherwise?: string;
   /**
    * What its value is, for what may be shown of it (contract D18): `open`, never a secret, so that `config` prints it
-   * whole; the name of a `file`; an `address`. Without it a word or a number.
+   * whole; the name of a `file`, or of a `folder` that is made when missing; an `address`. Without it a word or a number.
    */
-  readonly is?: 'open' | 'file' | 'address';
+  readonly is?: 'open' | 'file' | 'folder' | 'address';
   /** A value that is not the default, for docs/configuration.md. */
   readonly example: string;
   readonly about: string;
@@ -46,7 +46,7 @@ export const SETTINGS = {
     about: 'Lowest level that is written. `debug` adds a line for each request' },
   TODO_AUDIT: { oneOf: ['on', 'off'], default: 'on', example: 'off',
     about: 'Lines about [who changed what](logging.md#who-changed-what). `off` when the log must not name people' },
-  TODO_DATA_DIR: { flag: 'DIR', text: 'a folder, made when missing', default: 'data', is: 'file', example: '/var/lib/todo-service',
+  TODO_DATA_DIR: { flag: 'DIR', text: 'a folder, made when missing', default: 'data', is: 'folder', example: '/var/lib/todo-service',
     about: 'Place of the database file and the key of development. In production an absolute path on a local disk; with systemd, also in `ReadWritePaths`' },
   TODO_DATABASE: { flag: 'sqlite:PATH|postgres://…', text: '`sqlite:<path>`, `postgres://…`', otherwise: '`sqlite:<data dir>/todos.db`', is: 'address', example: 'postgres://todo@db.example/todos?sslmode=verify-full',
     about: '[Engine](sizing.md#choosing-an-engine) and place of the todos. On a command line, others can read a password' },

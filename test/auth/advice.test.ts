@@ -86,6 +86,28 @@ const NEVER: readonly (readonly string[])[] = [
   ...[
     ...['custom', 'self', 'request', 'requested', 'desired', 'wanted', 'preferred', 'proposed', 'suggested'],
     ...['claimed', 'selected', 'chosen', 'pending', 'unverified', 'untrusted', 'unsafe'],
+    ...[
+      'possible',
+      'eligible',
+      'available',
+      'optional',
+      'candidate',
+      'invited',
+      'former',
+      'expired',
+      'revoked',
+    ],
+    ...[
+      'denied',
+      'excluded',
+      'blocked',
+      'inactive',
+      'interest',
+      'favorite',
+      'favourite',
+      'followed',
+      'signup',
+    ],
   ].map((word) => `${word}_roles`),
   // Of a project that is not the audience: any client of Zitadel may have written them.
   ...['urn:zitadel:iam:org:project:roles', 'urn:zitadel:iam:org:project:555:roles'],
@@ -172,6 +194,8 @@ for (const path of [
     'preferred_username',
     'website',
     'picture',
+    ...['gender', 'birthdate', 'zoneinfo', 'locale', 'avatar', 'bio', 'about', 'alias', 'contact', 'label'],
+    ...['nicknames', 'pictures', 'phone_numbers', 'contacts', 'aliases', 'tags', 'notes', 'registration'],
   ].flatMap((name) => [
     [name, 'role'],
     [name, 'app', 'roles'],
@@ -179,7 +203,15 @@ for (const path of [
     [`user_${name}`, 'roles'],
     [`https://a.example/${name.toUpperCase()}`, 'permissions'],
   ]),
-  ['userProfile', 'roles'],
+  ...[
+    'userProfile',
+    'userprofile',
+    'userpreferences',
+    'user_attributes',
+    'userinfo',
+    'user_info',
+    'userData',
+  ].map((name) => [name, 'roles']),
   ['ui-preferences', 'role'],
   ['urn:zitadel:iam:org:project:roles', 'app', 'roles'],
   ['app', 'urn:zitadel:iam:org:project:9876:roles'],
@@ -506,6 +538,12 @@ for (const [claims, from, says] of [
   [{ a: { roles: [] } }, { role: ['a', 'roles'] }, ''],
   [{ role: true, groups: ['editor'] }, {}, `; "editor" stands in another claim: ${WOULD_READ_GROUPS}`],
   [{ roles: ['edit\u043er'] }, {}, '; "edit\\u043er" is not "editor"'],
+  ...['\u200b', '\u202e', '\ufe0f', '\u{e0061}', '\u0000', '\u00ad'].flatMap((unseen) =>
+    [`edit${unseen}or`, `${unseen}editor`, `editor${unseen}`].map((role) => {
+      const shown = `"${role.replaceAll(/[^a-z]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)}"`;
+      return [{ roles: [role] }, {}, `; ${shown} is not "editor"`] as const;
+    }),
+  ),
   [{ roles: ['\uff45ditor', 'x'] }, {}, '; "\\uff45ditor" is not "editor"'],
   [
     { roles: ['E\u0301diteur'] },

@@ -87,9 +87,7 @@ for (const variable of VARIABLES.filter((each) => settingOf(each).is === 'addres
   });
 }
 
-for (const variable of VARIABLES.filter(
-  (each) => settingOf(each).is === 'file' && each !== 'TODO_DATA_DIR',
-)) {
+for (const variable of VARIABLES.filter((each) => settingOf(each).is === 'file')) {
   test(`of a text in ${variable} that is the name of no file nothing is shown [D18]`, async () => {
     const faults = await faultsWith(variable, `/${SECRET}`);
     const isOfPostgres = variable === 'TODO_DATABASE_PASSWORD_FILE';
@@ -97,6 +95,28 @@ for (const variable of VARIABLES.filter(
     for (const fault of faults) assert.match(fault, /, received a name(?:: |$)/);
   });
 }
+
+test('a character that cannot be seen takes no password in an address out of hiding [D18]', async () => {
+  const text = `https://u:${SECRET}`;
+  for (const unseen of UNSEEN) {
+    for (const at of [6, 7]) {
+      const value = text.slice(0, at) + unseen + text.slice(at);
+      const [fault = ''] = await faultsWith('TODO_AUTH_REQUIRED_CLAIMS', value);
+      assert.match(fault, /, received "https:(?:\/\/)?…"$/);
+    }
+  }
+});
+
+test('an address is no folder, and no command makes one of its name [D18]', async () => {
+  for (const TODO_DATA_DIR of [`https://u:${SECRET}@h/`, `postgres://u:${SECRET}@h/d`]) {
+    for (const command of [['serve'], ['migrate'], ['token', 'create', '--name=Ada'], ['check']]) {
+      const env = { TODO_ENVIRONMENT: 'development', TODO_DATA_DIR };
+      const { code, stderr } = await runProgram(command, { env });
+      assert.equal(code, 78);
+      assert.match(stderr, /TODO_DATA_DIR must be a folder, not an address, received "\w+:\/\/…@h\/d?"\n$/);
+    }
+  }
+});
 
 test('no output of a command has a secret of a value, with all settings at once [D18]', async () => {
   for (const holder of HOLDERS.slice(0, 5)) {

@@ -113,6 +113,18 @@ const WRONG: readonly (readonly [args: readonly string[], message: string])[] = 
     'There is no flag "--databse"; "--database" may be meant',
   ],
   [['check', '--json'], 'There is no flag "--json"'],
+  [['check', "--it's=s3cr3t"], 'There is no flag "--it\'s"'],
+  [['check', '--port\u200b=1'], 'There is no flag "--port\\u200b"'],
+  [['check', '-\u202e'], 'There is no flag "-\\u202e"'],
+  [['check', '--postgres://todo:s3cr3t@db'], 'There is no flag "…"'],
+  [['serve', 'todos'], 'The command has flags alone, received "todos"'],
+  [['migrate', 'a\u200b', 'now'], 'The command has flags alone, received "a\\u200b"'],
+  [['categories', 'list', 'all'], 'The command has flags alone, received "all"'],
+  [
+    ['serve', 'postgres://todo:s3cr3t@db/todos'],
+    'The command has flags alone, received "postgres://…@db/todos"',
+  ],
+  [['healthcheck', '--', '--url=s3cr3t'], 'The command has flags alone, received "…"'],
   [['chek'], 'Cannot run "chek": it is not a command; "check" may be meant.'],
   [['token', 'verfy'], 'Cannot run "token verfy": it is not a command; "verify" may be meant.'],
   [['backup'], 'FILE must be given, once, received nothing'],
@@ -148,11 +160,8 @@ test('a number of copies to keep that begins with a dash is wrong usage: 2', asy
 });
 
 for (const args of [
-  ['serve', 'todos'],
   ['serve', '--port'],
-  ['migrate', 'now'],
-  ['categories', 'list', 'all'],
-  ['token', 'create', 'ada'],
+  ['token', 'create', '--name'],
 ]) {
   test(`todo-service ${args.join(' ')} is wrong usage: 2, without a stack`, async () => {
     const { code, stdout, stderr } = await runProgram(args);

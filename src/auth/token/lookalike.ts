@@ -1,5 +1,7 @@
 import { quote } from '../../lib/quote.ts';
 
+const UNSEEN = /[\p{C}\p{Default_Ignorable_Code_Point}]/gu;
+
 /** Shows where two texts differ that look equal; empty where no received text looks like a wanted one. */
 export function explainLookalike(received: readonly unknown[], wanted: readonly string[]): string {
   for (const one of received) {
@@ -9,9 +11,14 @@ export function explainLookalike(received: readonly unknown[], wanted: readonly 
   return '';
 }
 
-/** Whether texts differ only in Unicode's forms (UAX #15), or where one has ASCII and the other, say, the Cyrillic о. */
+/**
+ * Whether texts differ only in Unicode's forms (UAX #15), in characters that show nothing, or where one has ASCII and the
+ * other, say, the Cyrillic о.
+ */
 function looksLike(one: string, other: string): boolean {
-  const [left, right] = [[...one.normalize('NFKC')], [...other.normalize('NFKC')]];
+  const [left = [], right = []] = [one, other].map((text) => [
+    ...text.normalize('NFKC').replaceAll(UNSEEN, ''),
+  ]);
   const isTwin = (a: string, b = '') => a === b || a > '~' !== b > '~';
   return left.length === right.length && left.every((character, at) => isTwin(character, right[at]));
 }

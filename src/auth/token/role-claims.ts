@@ -48,8 +48,10 @@ function rankOf(path: ClaimPath): number | undefined {
   if (rank < 0 && !OTHER_WORDS.includes(word)) return undefined;
   if (words.length > 1 && !word.endsWith('s')) return undefined;
   const all = names.flat();
-  const isOfUsers = /users?meta/.test(all.join('').replaceAll(/[^a-z]/g, ''));
-  if (isOfUsers || words.includes('') || all.some((one) => NOT_GRANTED.has(one))) return undefined;
+  const isOfUsers = OF_USERS.test(all.join('').replaceAll(/[^a-z]/g, ''));
+  // One thing has the word of several.
+  const isNotGranted = all.some((one) => [one, `${one}s`].some((word) => NOT_GRANTED.has(word)));
+  if (isOfUsers || words.includes('') || isNotGranted) return undefined;
   return rank < 0 ? WORDS.length : rank;
 }
 
@@ -67,10 +69,15 @@ function wordsOf(name: string): readonly string[] {
     .split(/[^\p{L}\p{M}\p{N}]+/u);
 }
 
-/** Words for what nobody has granted, then for what users edit (OpenID Connect Core §5.1). */
-const NOT_GRANTED = new Set([
-  ...['custom', 'self', 'request', 'requested', 'desired', 'wanted', 'preferred', 'proposed'],
-  ...['suggested', 'claimed', 'selected', 'chosen', 'pending', 'unverified', 'untrusted', 'unsafe'],
-  ...['address', 'addresses', 'name', 'nickname', 'username', 'profile', 'profiles', 'preference'],
-  ...['preferences', 'prefs', 'settings', 'email', 'phone', 'picture', 'website', 'locale', 'traits'],
-]);
+/** What is of a user by its name. */
+const OF_USERS = /users?(?:meta|info|data|attribute|profile|preference|pref|setting)/;
+
+/** Words for what nobody has granted, or no longer, then for what users edit (OpenID Connect Core §5.1). */
+const NOT_GRANTED = new Set(
+  `custom self requests requested desired wanted preferred proposed suggested claimed selected chosen
+   pending unverified untrusted unsafe possible eligible available optional candidates invited former
+   expired revoked denied excluded blocked inactive address addresses names nicknames usernames profiles
+   preferences prefs settings emails phones pictures avatars websites locales genders birthdates
+   birthdays zoneinfo timezones traits bios about contacts alias aliases labels tags notes interests
+   favorites favourites followed signups registrations`.split(/\s+/),
+);
