@@ -47,7 +47,11 @@ export function openMetrics(
     listeners.map(({ name, figures }) => [name, figures[figure]] as const);
   let aborted = 0;
   gauge('http_server_active_requests', 'Requests under way.', () => underWay, 'http_request_method');
-  counter('todo_aborted_requests_total', 'Requests whose client went away before the answer.', () => aborted);
+  counter(
+    'todo_aborted_requests_total',
+    'Requests whose client closed the connection, or its side, before the end of the answer.',
+    () => aborted,
+  );
   counter(
     'todo_refused_requests_total',
     'Requests refused before routing: not HTTP, too slow, too large a head.',

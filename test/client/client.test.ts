@@ -491,6 +491,21 @@ test('a wait is a number of seconds or a date, and one that is too long is not w
   assert.equal((await errorOf(clientWith({ maxWaitMs: 10 }).list())).status, 503);
 });
 
+for (const [form, after] of [
+  ['IMF-fixdate', 'Sat, 06 Nov 2049 08:49:37 GMT'],
+  ['RFC 850', 'Saturday, 06-Nov-49 08:49:37 GMT'],
+  ['asctime', 'Sat Nov  6 08:49:37 2049'],
+  ['white space behind it', 'Sat, 06 Nov 2049 08:49:37 GMT '],
+] as const) {
+  test(`a date in Retry-After is read in each form that HTTP has · ${form} (RFC 9110 §5.6.7)`, async () => {
+    proxy.fates.push({ status: 503, headers: { ...PROBLEM, 'retry-after': after }, body: UNAVAILABLE });
+    const { retryAfterMs = 0 } = await errorOf(clientWith().list());
+    const late = Date.now() + retryAfterMs - Date.UTC(2049, 10, 6, 8, 49, 37);
+    assert.ok(late >= 0 && late < 600_000, String(late));
+    assert.equal(lines().length, 1);
+  });
+}
+
 test('the page of a proxy is a TodoError with its status, after as many repeats as asked for', async () => {
   const page = { status: 502, headers: { 'content-type': 'text/html' }, body: '<h1>Bad Gateway</h1>' };
   proxy.fates.push(page, page, page);

@@ -561,12 +561,13 @@ function parsed<T>(parser: () => T): T | undefined {
 }
 
 /**
- * Milliseconds of a `Retry-After`, RFC 9110 §10.2.3: seconds, or a date. `Date.parse` would also take `-5` for a date.
+ * Milliseconds of a `Retry-After`, RFC 9110 §10.2.3: seconds, or a date, of which one form has no zone (§5.6.7).
+ * `Date.parse` would also take `-5` for a date. Node.js keeps white space behind a value.
  */
 function waitOf(value: string | null): number | undefined {
-  if (value === null) return undefined;
-  if (/^\d+$/.test(value)) return Number(value) * 1_000;
-  const wait = / GMT$/.test(value) ? Date.parse(value) - Date.now() : Number.NaN;
+  const after = value?.trim().replace(/:\d\d \d{4}$/, '$& GMT') ?? '';
+  if (/^\d+$/.test(after)) return Number(after) * 1_000;
+  const wait = / GMT$/.test(after) ? Date.parse(after) - Date.now() : Number.NaN;
   return Number.isNaN(wait) ? undefined : Math.max(0, wait);
 }
 
