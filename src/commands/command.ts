@@ -2,7 +2,7 @@ import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { Cannot, EXIT_CODES, type Reason } from '../lib/cannot.ts';
 import { messageOf, NotUsable } from '../lib/errors.ts';
 import { meant, nearestTo } from '../lib/nearest.ts';
-import { quote, quoteReceived } from '../lib/quote.ts';
+import { escapeHidden, quote, quoteReceived } from '../lib/quote.ts';
 import { ConfigFaults, unknownVariables } from '../settings/read.ts';
 import { OutcomeUnknown, StoreUnavailable } from '../todos/store.ts';
 import { isId, MAX_ID } from '../todos/todo.ts';
@@ -117,7 +117,7 @@ export function readNumber(name: string, text: string): number {
 export function printFault(action: string, error: unknown): number {
   if (error instanceof ConfigFaults) {
     const lines = error.faults.map((fault) => `  ${fault}\n`).join('');
-    process.stderr.write(`Cannot ${action}, the configuration has faults:\n${lines}`);
+    process.stderr.write(escapeHidden(`Cannot ${action}, the configuration has faults:\n${lines}`));
     return EXIT_CODES.configuration;
   }
   if (error instanceof Cannot) return printCannot(action, error.message, error.reason);
@@ -129,7 +129,7 @@ export function printFault(action: string, error: unknown): number {
 
 /** Prints the reason why an action cannot be done. The result is its exit code. */
 export function printCannot(action: string, message: string, reason: Reason): number {
-  process.stderr.write(`Cannot ${action}: ${message}\n`);
+  process.stderr.write(escapeHidden(`Cannot ${action}: ${message}\n`));
   return EXIT_CODES[reason];
 }
 

@@ -70,9 +70,10 @@ const NOT_PRINTABLE_ASCII = /[^\n -~]/;
 
 /**
  * Characters that steer a terminal, end a line for some readers, turn the direction of text round, or show nothing:
- * control, format and unassigned characters, lone surrogates, line separators, zero-width characters.
+ * control, format and unassigned characters, lone surrogates, line separators, zero-width characters, the blank
+ * of Braille.
  */
-const HIDDEN = /[^\P{C}\n]|[\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+const HIDDEN = /[^\P{C}\n]|[\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
 /**
  * The same text with each hidden character but a line break as its escape in JSON: such a character could forge a line or

@@ -237,6 +237,17 @@ const VARIABLES: Readonly<Record<string, string>> = {
   channel_binding: 'PGCHANNELBINDING',
 };
 
+test('a variable of libpq that chooses a server or makes a connection safer is honoured or a fault [D25]', () => {
+  for (const name of [
+    ...['PGSERVICE', 'PGHOSTADDR', 'PGLOADBALANCEHOSTS', 'PGREQUIREAUTH', 'PGREQUIREPEER', 'PGREQUIRESSL'],
+    ...['PGSSLCERTMODE', 'PGSSLCRL', 'PGSSLCRLDIR', 'PGSSLMINPROTOCOLVERSION', 'PGSSLMAXPROTOCOLVERSION'],
+  ])
+    assert.throws(
+      () => readConnectionString('postgres://todo@db', (asked) => (asked === name ? '1' : undefined)),
+      { name: 'NotUsable', message: `the variable ${name} is not supported` },
+    );
+});
+
 test('a value with which the service cannot work is a fault, in the string and in its variable [D9; D25]', async () => {
   for (const [name, values, why] of CANNOT)
     for (const value of values) {

@@ -538,7 +538,7 @@ for (const [claims, from, says] of [
   [{ a: { roles: [] } }, { role: ['a', 'roles'] }, ''],
   [{ role: true, groups: ['editor'] }, {}, `; "editor" stands in another claim: ${WOULD_READ_GROUPS}`],
   [{ roles: ['edit\u043er'] }, {}, '; "edit\\u043er" is not "editor"'],
-  ...['\u200b', '\u202e', '\ufe0f', '\u{e0061}', '\u0000', '\u00ad'].flatMap((unseen) =>
+  ...['\u200b', '\u202e', '\u2800', '\ufe0f', '\u{e0061}', '\u0000', '\u00ad'].flatMap((unseen) =>
     [`edit${unseen}or`, `${unseen}editor`, `editor${unseen}`].map((role) => {
       const shown = `"${role.replaceAll(/[^a-z]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)}"`;
       return [{ roles: [role] }, {}, `; ${shown} is not "editor"`] as const;

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { readConfig } from '../../src/server/config.ts';
 import { ConfigFaults } from '../../src/settings/read.ts';
 import { settingOf, VARIABLES, type Variable } from '../../src/settings/table.ts';
+import { runProgram } from '../support/start.ts';
 
 const TEXTS = VARIABLES.filter((variable) => 'text' in settingOf(variable) || 'host' in settingOf(variable));
 
@@ -24,6 +25,24 @@ const AROUND = [
   (text: string) => `"${text}"`,
   (text: string) => ` ${text} # ours`,
 ];
+
+test('no character of a name that a command cannot use is unseen, or steers the terminal', async () => {
+  const name = '/dev/null/\u202e\u001b[2Jx';
+  const env = { TODO_ENVIRONMENT: 'development', TODO_DATA_DIR: name };
+  for (const words of [
+    ['serve'],
+    ['migrate'],
+    ['token', 'create', '--name=Ada'],
+    ['import', name],
+    ['restore', name],
+    ['backup', name],
+  ]) {
+    const { code, stderr } = await runProgram(words, { env });
+    assert.notEqual(code, 0);
+    assert.match(stderr, /^Cannot [^\n]*\n?[^\n]*\\u202e\\u001b\[2Jx/);
+    assert.match(stderr, /^[\n -~…]*$/);
+  }
+});
 
 for (const variable of TEXTS) {
   const traces = variable.startsWith('OTEL_') ? { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://a.example' } : {};

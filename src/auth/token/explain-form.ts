@@ -1,4 +1,4 @@
-import { quoteJson } from '../../lib/quote.ts';
+import { quote, quoteJson } from '../../lib/quote.ts';
 import { type Claims, claimAt } from '../identity.ts';
 import { type Header, MAX_TOKEN_LENGTH, otherKindClaim, REFUSED_PARAMETERS } from './read-token.ts';
 import type { RefusalCode } from './refusal.ts';
@@ -25,7 +25,8 @@ export function explainForm(compact: string): string {
     return `Its ${['first', 'second', 'third'][empty]} part is empty${empty === 2 ? ': the token is not signed' : ''}.`;
   }
   if (compact.includes('=')) return 'It has padding ("="), which RFC 7515 §2 leaves out.';
-  return '';
+  const stray = /[^\w.-]/u.exec(compact)?.[0];
+  return stray === undefined ? '' : `It has the character ${quote(stray)}, which no token has.`;
 }
 
 /** Explains the member of the header, or the kind of token, that is not accepted; empty without a fault. */

@@ -1,6 +1,6 @@
 import { quote } from '../../lib/quote.ts';
 
-const UNSEEN = /[\p{C}\p{Default_Ignorable_Code_Point}]/gu;
+const UNSEEN = /[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
 /** Shows where two texts differ that look equal; empty where no received text looks like a wanted one. */
 export function explainLookalike(received: readonly unknown[], wanted: readonly string[]): string {
