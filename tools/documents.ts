@@ -62,7 +62,7 @@ const GROUPS: readonly (readonly [heading: string, names: RegExp])[] = [
   ['Profile and environment', /^TODO_(?:PROFILE|ENVIRONMENT)$/],
   ['Database', /^TODO_(?:DATA_DIR|DATABASE_|CACHE_)/],
   ['Tokens', /^TODO_AUTH_|_PROXY$/],
-  ['Network', /^TODO_(?:HOST|PORT|CORS|MAX|KEEP|SHUTDOWN|ADMIN)/],
+  ['Network', /^TODO_(?:HOST|PORT|SOCKET|CORS|MAX|KEEP|SHUTDOWN|ADMIN)|^LISTEN_/],
   ['Log', /^TODO_(?:LOG|AUDIT)/],
   ['Traces', /^OTEL_/],
 ];

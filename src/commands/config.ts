@@ -35,11 +35,16 @@ export const config = defineCommand(LINE, async (given: GivenFlags, env) => {
     return name === variable ? 'variable' : name;
   }
 
+  function inForce(variable: Variable): string | number | undefined {
+    const value = read.inForce.get(variable);
+    if (variable === 'TODO_DATABASE') return database;
+    return variable === 'TODO_SOCKET' && value !== undefined ? `unix:${value}` : value;
+  }
+
   const rows = VARIABLES.flatMap((variable) => {
     const origin = originOf(variable);
     if (!read.inForce.has(variable)) return origin === 'default' ? [] : [[variable, 'not used', origin]];
-    const value = variable === 'TODO_DATABASE' ? database : read.inForce.get(variable);
-    return [[variable, shown(variable, value) ?? plain(defaultOf(variable)), origin]];
+    return [[variable, shown(variable, inForce(variable)) ?? plain(defaultOf(variable)), origin]];
   });
   const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   print(rows.map((row) => `${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ')}\n`).join(''));

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Address } from '../http/transport/listener.ts';
+import type { TcpAddress } from '../http/transport/address.ts';
 import { errorCode } from '../lib/errors.ts';
 import { get } from '../lib/node-http.ts';
 import { readAdminConfig } from '../server/config.ts';
@@ -45,7 +45,7 @@ export const healthcheck = defineCommand(LINE, async ({ live = false }, env) => 
   return 1;
 });
 
-async function whyNotLive(address: Address, pid: string | undefined): Promise<string | undefined> {
+async function whyNotLive(address: TcpAddress, pid: string | undefined): Promise<string | undefined> {
   const end = performance.now() + START_MS;
   for (;;) {
     const reason = await whyNot(address, '/live');
@@ -62,7 +62,7 @@ function isGone(pid: string | undefined): boolean {
   }
 }
 
-async function whyNot({ host, port }: Address, path: string): Promise<string | undefined> {
+async function whyNot({ host, port }: TcpAddress, path: string): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
   const asked = reachable(host);
   const url = `http://${isIPv6(asked) ? `[${asked}]` : asked}:${port}${path}`;

@@ -13,7 +13,7 @@ import { FLAGGED, SERVE_FLAGS, serveFlagsHelp, settingsHelp } from './flags.ts';
 import { crashed, signalled, waitForNothing } from './signals.ts';
 
 const OTHERS = VARIABLES.filter(
-  (variable) => !FLAGGED.includes(variable) && /^TODO_|^OTEL_EXPORTER_OTLP_ENDPOINT$/.test(variable),
+  (variable) => !FLAGGED.includes(variable) && /^TODO_|^LISTEN_|^OTEL_EXPORTER_OTLP_ENDPOINT$/.test(variable),
 );
 
 const HELP = `Usage: todo-service serve [flags]
@@ -33,9 +33,9 @@ Production needs an issuer and an audience; the keys come from the issuer unless
 Development makes its own key.
 
 Exit codes: 0 stopped, 1 stopped after an uncaught exception, 2 wrong usage, 65 the SQLite file is empty, damaged or
-not of this service, 69 database, port or the packages for traces cannot be used, 75 another process serves the same
-file, 78 faults in the configuration, no right to the port, or a list in another schema, 129, 130 or 143
-ended at once by a second signal.
+not of this service, 69 database, port, path or the packages for traces cannot be used, 75 another process serves the
+same file, 78 faults in the configuration, no right to the port or the path, or a list in another schema, 129, 130 or
+143 ended at once by a second signal.
 
 Examples:
   todo-service serve --environment development
@@ -62,15 +62,13 @@ export const serve = defineCommand(LINE, async (flags, env) => {
     tell({ event: 'unknown-variable', name, nearest }, { message });
   }
   const stop = signalled(tell);
-  const opening = openService(config, { tell, output }).catch(printNotStarted);
+  const starting = new AbortController();
+  void stop.then(() => starting.abort());
+  const opening = openService(config, { tell, output }, starting.signal).catch(printNotStarted);
   const opened = await Promise.race([opening, stop]);
   if (typeof opened === 'number') return opened;
   if (typeof opened === 'string') {
     tell({ event: 'start-stopped', reason: opened });
-    // The service would otherwise serve until the end of its process.
-    void opening.then(async (late) => {
-      if (typeof late === 'object') await late[Symbol.asyncDispose]();
-    });
     waitForNothing();
     return 0;
   }
@@ -92,17 +90,18 @@ export const serve = defineCommand(LINE, async (flags, env) => {
 
 /** Prints a fault of the start, also when a signal has ended the start already: no other line says it. */
 function printNotStarted(error: unknown): number {
+  if (error instanceof Error && error.name === 'AbortError') return 0;
   return printFault(LINE.action, error);
 }
 
 /** Writes the line of production's log. */
 function announce(config: Config, service: Service, tell: Tell): void {
-  const { environment, portFrom, profile, traces } = config;
+  const { environment, from, profile, traces } = config;
   const { url, adminUrl, database, keys } = service;
   tell({
     event: 'started',
     url,
-    portFrom,
+    portFrom: from,
     adminUrl,
     profile: profile.name,
     environment,
@@ -114,14 +113,14 @@ function announce(config: Config, service: Service, tell: Tell): void {
 
 /** Writes the lines of development, for a person. */
 async function greet(config: Config, service: Service, output: Output): Promise<void> {
-  const { environment, portFrom, profile, traces } = config;
+  const { environment, from, profile, traces } = config;
   const { url, adminUrl, database, keys } = service;
   const { isScalarInstalled, PAGE_PATH } = await import('../server/reference-page.ts');
   const lines = [
     `todo-service, profile ${profile.name}, ${environment}`,
     `listening  ${url}`,
-    ...(portFrom === undefined ? [] : [`port       from the variable ${portFrom}`]),
-    ...(isScalarInstalled() ? [`browser    ${url}${PAGE_PATH}`] : []),
+    ...(from === undefined ? [] : [`${from === 'PORT' ? 'port  ' : 'socket'}     from the variable ${from}`]),
+    ...(isScalarInstalled() && url.startsWith('http') ? [`browser    ${url}${PAGE_PATH}`] : []),
     ...(adminUrl === undefined ? [] : [`admin      ${adminUrl}`]),
     `database   ${database ?? 'none: todos are kept in memory'}`,
     ...(keys === undefined ? [] : [`tokens     ${keys}`]),

@@ -1,16 +1,19 @@
 import type { AuthSettings } from '../auth/settings.ts';
 import { readOrigins } from '../http/cors.ts';
-import type { Address } from '../http/transport/listener.ts';
+import type { Address, TcpAddress } from '../http/transport/address.ts';
+import { lookAtGiven } from '../http/transport/given-socket.ts';
+import { LONGEST_PATH } from '../http/transport/socket-file.ts';
+import { quote } from '../lib/quote.ts';
 import { type GivenFlags, readSettings, type Settings } from '../settings/read.ts';
-import { type Environment, SETTINGS } from '../settings/table.ts';
+import type { Environment, SETTINGS } from '../settings/table.ts';
 import { type DatabaseSettings, readDatabase, readServedDatabase } from '../storage/settings.ts';
 import { readTraces } from '../telemetry/settings.ts';
 
 /** The configuration of a service. Combinations that make no sense have no type. */
 export type Config = Awaited<ReturnType<typeof readConfig>>['config'];
 
-/** Variables that platforms set. */
-const OTHERS = [SETTINGS.TODO_PORT.otherVariable];
+/** The variable of platforms for the port, and that of parents that give a socket. */
+type AddressFrom = typeof SETTINGS.TODO_PORT.otherVariable | 'LISTEN_FDS';
 
 /**
  * Reads the settings of `serve` once and decides. `inForce` has the values that decided, defaults included.
@@ -24,11 +27,7 @@ export async function readConfig(flags: GivenFlags, env: NodeJS.ProcessEnv) {
   const name = settings.read('TODO_PROFILE');
   const common = {
     environment,
-    host: settings.read('TODO_HOST'),
-    /** 0 picks a free port. */
-    port: settings.read('TODO_PORT'),
-    /** The platform's variable that decides the port; undefined where a flag, `TODO_PORT` or the default does. */
-    portFrom: OTHERS.find((name) => name === settings.given('TODO_PORT')?.name),
+    ...readAddress(settings),
     logLevel: settings.read('TODO_LOG_LEVEL', environment),
     /** Whether the log has a line for each change of a todo, with its caller. */
     audit: settings.read('TODO_AUDIT') === 'on',
@@ -72,8 +71,49 @@ export async function readAuthConfig(flags: GivenFlags, env: NodeJS.ProcessEnv):
   return settings.whenSound(await readAuthOf(settings, settings.read('TODO_ENVIRONMENT')));
 }
 
+/**
+ * Decides where the public listener listens: on a socket that came with the start, else on a socket's file, else on host
+ * and port. `from` is the variable of another program that decides it; undefined where a setting or a default does.
+ */
+function readAddress(settings: Settings): { readonly address: Address; readonly from?: AddressFrom } {
+  const given = settings.given('LISTEN_FDS');
+  // Whoever starts a program in between, as npm does, has been given the socket.
+  if (given !== undefined && settings.other('LISTEN_PID') === String(process.pid)) return readGiven(settings);
+  const path = settings.read('TODO_SOCKET');
+  if (path !== undefined) return { address: readSocketFile(settings, path) };
+  const host = settings.read('TODO_HOST');
+  const port = settings.read('TODO_PORT');
+  const isPlatforms = settings.given('TODO_PORT')?.name === 'PORT';
+  const setting = `--port or TODO_PORT${isPlatforms ? ', which beat PORT' : ''}`;
+  return { address: { host, port, setting }, ...(isPlatforms && { from: 'PORT' }) };
+}
+
+function readGiven(settings: Settings): { readonly address: Address; readonly from: AddressFrom } {
+  const announced = settings.read('LISTEN_FDS');
+  const { what, socket } = lookAtGiven();
+  if (announced !== '1' || socket === undefined) {
+    const wanted = 'must be "1", for one TCP or Unix socket that listens';
+    settings.refuse('LISTEN_FDS', wanted, `${quote(announced ?? '')}, with descriptor 3 ${what}`);
+  }
+  return { address: socket ?? { fd: 3, name: '' }, from: 'LISTEN_FDS' };
+}
+
+/** Reads the file of a socket. Host and port of our own settings contradict it; the `PORT` of a platform does not count. */
+function readSocketFile(settings: Settings, path: string): Address {
+  const isPath = path.startsWith('/') && !path.endsWith('/') && Buffer.byteLength(path) <= LONGEST_PATH;
+  if (!isPath)
+    settings.refuse('TODO_SOCKET', `must be an absolute path of a file, of at most ${LONGEST_PATH} bytes`);
+  const own = settings.given('TODO_SOCKET')?.name;
+  for (const variable of ['TODO_HOST', 'TODO_PORT'] as const) {
+    const { name } = settings.given(variable) ?? {};
+    if (name !== undefined && name !== 'PORT')
+      settings.fault(`${name} must not be set beside ${own}`, 'TODO_SOCKET');
+  }
+  return { path, mode: Number.parseInt(settings.read('TODO_SOCKET_MODE'), 8) };
+}
+
 /** Reads the address of the admin listener, for a command that asks it. The port must be fixed. */
-export function readAdminConfig(env: NodeJS.ProcessEnv): Address {
+export function readAdminConfig(env: NodeJS.ProcessEnv): TcpAddress {
   const settings = readSettings(env, {});
   const admin = readAdmin(settings);
   if (settings.faults.length === 0 && !admin?.port) {
@@ -84,9 +124,10 @@ export function readAdminConfig(env: NodeJS.ProcessEnv): Address {
 }
 
 /** Undefined when no admin listener is configured. */
-function readAdmin(settings: Settings): Address | undefined {
+function readAdmin(settings: Settings): TcpAddress | undefined {
   const port = settings.read('TODO_ADMIN_PORT');
-  return port === undefined ? undefined : { host: settings.read('TODO_ADMIN_HOST'), port };
+  if (port === undefined) return undefined;
+  return { host: settings.read('TODO_ADMIN_HOST'), port, setting: 'TODO_ADMIN_PORT' };
 }
 
 /** Imports the settings of tokens only here: the error demo needs none. */

@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Tell } from '../events.ts';
 import { openCors } from '../http/cors.ts';
 import { openPipeline, type PipelineParts } from '../http/pipeline.ts';
-import { type Address, type Listener, listenAt, openListener } from '../http/transport/listener.ts';
+import type { TcpAddress } from '../http/transport/address.ts';
+import { type Listener, openListener } from '../http/transport/listener.ts';
 import { readCommit, readVersion } from '../lib/assets.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { importTraces } from '../telemetry/optional-traces.ts';
@@ -32,10 +33,11 @@ interface Told {
  * The listener drains before store and keys close: `test/lifecycle/stop.test.ts`.
  *
  * @param told The log, which counts the lines that it drops.
+ * @param stop Aborted when the start is stopped: no listener begins from then on, and its reason is thrown.
  * @throws {ConfigFaults} when the limit of open files leaves no connection, {Cannot} when the database, a port or traces
  * cannot be used, {NotUsable} when a key file cannot.
  */
-export async function openService(config: Config, told: Told) {
+export async function openService(config: Config, told: Told, stop?: AbortSignal) {
   await using parts = new AsyncDisposableStack();
   const { tell } = told;
   let phase: 'starting' | 'serving' | 'stopping' = 'starting';
@@ -46,11 +48,12 @@ export async function openService(config: Config, told: Told) {
     parts.use((await importTraces()).openTraces(config.traces, readVersion(), engineOf(config), tell));
   const admin =
     config.admin &&
-    (await openAdmin(config, config.admin, listening, watchReadiness(conditions, tell), told, parts));
+    (await openAdmin(config, config.admin, listening, watchReadiness(conditions, tell), told, parts, stop));
   if (traces !== undefined) admin?.metrics.watchTraces(traces);
   const profile = await openProfile(config.profile, admin?.metrics, tell, parts);
   conditions.push(...profile.conditions);
-  const url = await openPublic(config, profile, listening, { metrics: admin?.metrics, traces }, tell, parts);
+  const measures = { metrics: admin?.metrics, traces };
+  const url = await openPublic(config, profile, listening, measures, tell, parts, stop);
   phase = 'serving';
   parts.defer(() => {
     phase = 'stopping';
@@ -58,7 +61,7 @@ export async function openService(config: Config, told: Told) {
   });
   const owned = parts.move();
   return {
-    /** For example `http://127.0.0.1:5080`. */
+    /** For example `http://127.0.0.1:5080`, or `unix:/run/todo.sock`. */
     url,
     /** The URL of the admin listener, when there is one. */
     adminUrl: admin?.url,
@@ -75,11 +78,12 @@ export async function openService(config: Config, told: Told) {
  */
 async function openAdmin(
   config: Config,
-  address: Address,
+  address: TcpAddress,
   listening: Listener[],
   ready: () => Promise<true | string>,
   { tell, output }: Told,
   parts: AsyncDisposableStack,
+  stop?: AbortSignal,
 ) {
   const { openMetrics } = await import('../telemetry/metrics.ts');
   const metrics = parts.use(openMetrics(await buildOf(config), listening, output, ready));
@@ -88,7 +92,8 @@ async function openAdmin(
   parts.defer(() => listener.drain(0));
   const routes = adminRoutes({ ready, metrics: metrics.read, version: versionOf(config) });
   const receive = openPipeline({ routes, tell, listener });
-  return { metrics, url: await listenAt(listener, receive, address, 'TODO_ADMIN_PORT') };
+  const { url } = await listener.listen(receive, address, stop);
+  return { metrics, url };
 }
 
 /** Opens the listener for callers. Few file descriptors mean fewer connections than wanted. The result is its URL. */
@@ -99,6 +104,7 @@ async function openPublic(
   { metrics, traces }: { readonly metrics: Metrics | undefined; readonly traces: Traces | undefined },
   tell: Tell,
   parts: AsyncDisposableStack,
+  stop?: AbortSignal,
 ): Promise<string> {
   const { environment, maxConnections, profile } = config;
   const cors = openCors(config.corsOrigins, tell);
@@ -119,8 +125,7 @@ async function openPublic(
     cors,
     record: openRecords(environment, tellRequests, metrics, traces),
   });
-  const beaten = config.portFrom === undefined ? '' : `, which beat ${config.portFrom}`;
-  const url = await listenAt(listener, receive, config, `--port or TODO_PORT${beaten}`);
+  const { url } = await listener.listen(receive, config.address, stop);
   parts.defer(() => listener.drain(config.shutdownSeconds * 1_000));
   const taken = connectionsFor(config);
   if (taken < maxConnections) {

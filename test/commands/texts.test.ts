@@ -12,6 +12,7 @@ const SOUND = { TODO_AUTH_ISSUER: 'https://login.example.org', TODO_AUTH_AUDIENC
 /** What else must be set for a setting to be read. */
 const NEEDED: Readonly<Partial<Record<Variable, Readonly<Record<string, string>>>>> = {
   TODO_ADMIN_HOST: { TODO_ADMIN_PORT: '0' },
+  LISTEN_FDS: { LISTEN_PID: String(process.pid) },
   NO_PROXY: { HTTPS_PROXY: 'http://proxy.example' },
   TODO_DATABASE_PASSWORD_FILE: { TODO_DATABASE: 'postgres://todo@db/todos' },
   OTEL_TRACES_SAMPLER_ARG: { OTEL_TRACES_SAMPLER: 'traceidratio' },

@@ -165,6 +165,7 @@ test('serve --help has the flag of each variable that has one', async () => {
     ['TODO_ENVIRONMENT', '--environment'],
     ['TODO_HOST', '--host'],
     ['TODO_PORT', '--port'],
+    ['TODO_SOCKET', '--socket'],
     ['TODO_DATA_DIR', '--data-dir'],
     ['TODO_DATABASE', '--database'],
   ]);

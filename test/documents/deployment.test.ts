@@ -89,8 +89,9 @@ describe('deploy/compose.yaml', () => {
   });
 
   test('has variables that the service takes, and the port that follows from them', async () => {
-    const { port, admin, profile } = await configOf(defaults ?? {});
-    assert.equal(service.ports[0], `127.0.0.1:${port}:${port}`);
+    const { address, admin, profile } = await configOf(defaults ?? {});
+    assert.partialDeepStrictEqual(address, { port: 5080 });
+    assert.equal(service.ports[0], '127.0.0.1:5080:5080');
     assert.equal(admin?.port, 9090);
     assert.equal(profile.name === 'shared-list' && profile.database.engine, 'postgresql');
     assert.equal(chosen?.PGPASSWORD, 'chosen', 'a password must be chosen');

@@ -111,9 +111,10 @@ describe('deploy/kubernetes', { skip: noKustomize }, () => {
       const [{ ports }] = podOf(variant).spec.containers;
       assert.deepEqual(
         ports.map(({ containerPort }: { containerPort: number }) => containerPort),
-        [config.port, config.admin?.port],
+        [5080, config.admin?.port],
       );
-      assert.deepEqual([config.host, config.admin?.host], ['0.0.0.0', '0.0.0.0']);
+      assert.partialDeepStrictEqual(config.address, { host: '0.0.0.0', port: 5080 });
+      assert.equal(config.admin?.host, '0.0.0.0');
       assert.equal(config.profile.name === 'shared-list' && config.profile.database.engine, engine);
       const { shutdownDelaySeconds, shutdownSeconds } = config;
       const longest = shutdownDelaySeconds + shutdownSeconds + 5;

@@ -208,7 +208,7 @@ for (const [addresses, taken] of [
     mock.method(dns, 'lookup', async () => found);
     syncBuiltinESMExports();
     const listener = openListener({ limits: { maxConnections: 3 } });
-    const server = await listener.listen(() => {}, { host: 'localhost', port: 0 });
+    const { server } = await listener.listen(() => {}, { host: 'localhost', port: 0, setting: 'none' });
     mock.reset();
     syncBuiltinESMExports();
     const { address } = server.address() as AddressInfo;

@@ -417,7 +417,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
       await using connection = await Connection.to(server);
       connection.socket.write(first);
       while (connection.peer.bytesRead === 0) await turn();
-      for (const open of connections.values()) open.closeIdle();
+      for (const open of connections.values()) open.closeIdle(Number.POSITIVE_INFINITY);
       connection.socket.write(rest);
       await connection.closed();
       server.close();

@@ -171,7 +171,8 @@ describe('Slow clients', { concurrency: true }, () => {
 
   test('the limits of production: slow heads 6 s, slow bodies 11 s, answers 60 s, keep-alive 75 s, 1,000 sockets', async () => {
     const listener = openListener();
-    const server = await listener.listen(() => {}, { host: '127.0.0.1', port: 0 });
+    const address = { host: '127.0.0.1', port: 0, setting: 'none' };
+    const { server } = await listener.listen(() => {}, address);
     await listener.drain(0);
     assert.ok(server.headersTimeout + 500 <= 6_000);
     assert.ok(server.requestTimeout + 500 <= 11_000);

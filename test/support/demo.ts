@@ -1,5 +1,4 @@
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { pino } from 'pino';
 import type { Target } from '../../packages/conformance/src/target.ts';
@@ -60,10 +59,10 @@ export async function startDemo({
     listener,
     record: openRecords(environment, lineOf, metrics, traces),
   });
-  const server = await listener.listen(receive, { host: '127.0.0.1', port: 0 });
-  const { port } = server.address() as AddressInfo;
+  const address = { host: '127.0.0.1', port: 0, setting: 'none' };
+  const { server, url } = await listener.listen(receive, address);
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     listener,
     server,
     log,

@@ -14,7 +14,7 @@ const LEAVES = [
   // What a hook of git sets for the repository that it belongs to.
   /^GIT_(DIR|WORK_TREE|INDEX_FILE|PREFIX|COMMON_DIR|OBJECT_DIRECTORY)$/,
   // Shells, languages and systemd.
-  /^(BASH_ENV|CDPATH|LANGUAGE|JOURNAL_STREAM|MAINPID)$/,
+  /^(BASH_ENV|CDPATH|LANGUAGE|JOURNAL_STREAM|MAINPID|LISTEN_(FDS|PID|FDNAMES))$/,
 ];
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -11,6 +11,12 @@ const TURN_BYTES = 4 * 1024;
 /** Bytes behind a last answer that are read and thrown away, at most (contract B5). */
 const LINGER_BYTES = 64 * 2 ** 20;
 
+/** Milliseconds after an answer in which a client may ask again although the listener has closed. */
+const IDLE_MS = 500;
+
+/** Milliseconds after a last answer in which its client may read it although the listener has closed. */
+const LINGER_MS = 2_000;
+
 /** One connection throws bytes away in a turn of the event loop: 2 MB of each would make every other wait. */
 let throwingAway = Promise.resolve();
 
@@ -42,6 +48,8 @@ export class HttpConnection {
   #isBodyUnwanted = false;
   /** The time when the body became wanted after all, of `performance.now()`. */
   #bodyWantedAt = Number.NEGATIVE_INFINITY;
+  /** The time of the last answer, or of the beginning, of `performance.now()`. */
+  #answeredAt = performance.now();
   #turnLeft = TURN_BYTES;
   #waitsForTurn = false;
   /** Whether the client has closed its side and an answer is due. */
@@ -82,7 +90,7 @@ export class HttpConnection {
    */
   received(response: ServerResponse): boolean {
     this.#latest = response;
-    response.on('close', this.#pump);
+    response.on('close', this.#goOn);
     if (announcesBody(response.req)) response.req.on('resume', this.#wantBody);
     return this.#framing.received(response.req);
   }
@@ -117,10 +125,17 @@ export class HttpConnection {
     this.stop();
   }
 
-  /** Closes a connection that lingers, or on which nothing is under way, begun or waiting. */
-  closeIdle(): void {
+  /**
+   * Closes a connection on which nothing is under way, begun or waiting, half a second after its last answer, and one that
+   * lingers two seconds after it. A client that has just got an answer may be about to ask again, or read it still.
+   *
+   * @param now of `performance.now()`.
+   */
+  closeIdle(now: number): void {
     const isIdle = this.#isAnswered() && this.#framing.isBetweenMessages && this.#unparsed === undefined;
-    if (isIdle || this.#socket.writableFinished) this.#socket.destroy();
+    const waited = now - this.#answeredAt;
+    if ((isIdle && waited >= IDLE_MS) || (this.#socket.writableFinished && waited >= LINGER_MS))
+      this.#socket.destroy();
   }
 
   /**
@@ -174,6 +189,11 @@ export class HttpConnection {
     }
     const { req } = this.#latest ?? {};
     this.#isBodyUnwanted = req?.complete === false && !isWanted(req);
+  };
+
+  readonly #goOn = (): void => {
+    this.#answeredAt = performance.now();
+    this.#pump();
   };
 
   readonly #wantBody = (): void => {

@@ -1,12 +1,9 @@
-import { lookup } from 'node:dns/promises';
-import { once } from 'node:events';
-import type { Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import type { Tell } from '../../events.ts';
-import { Cannot } from '../../lib/cannot.ts';
 import { within } from '../../lib/promises.ts';
 import type { Problem } from '../problem.ts';
+import { type Address, type Bound, listenOn } from './address.ts';
 import {
   createHttpServer,
   type HttpServer,
@@ -16,24 +13,11 @@ import {
   type Receive,
 } from './server.ts';
 
-/** Milliseconds that idle connections stay open after the listeners have closed. */
-const IDLE_MS = 2_000;
-
-/** Milliseconds between two checks for idle connections after that. */
+/** Milliseconds between two looks for idle connections, once the listener has closed. */
 const IDLE_INTERVAL_MS = 100;
-
-/** Connections that the kernel may have completed and the server has not accepted: the number that Node.js asks for. */
-const BACKLOG = 511;
 
 /** Milliseconds without a connection beyond the limit, after which an episode of refusals is over (contract D13). */
 const EPISODE_MS = 60_000;
-
-/** An address to listen on. */
-export interface Address {
-  readonly host: string;
-  /** 0 to 65535; 0 picks a free port. */
-  readonly port: number;
-}
 
 export interface ListenerOptions {
   /** The name in log and metrics; `public` by default. */
@@ -51,7 +35,7 @@ export type Listener = ReturnType<typeof openListener>;
 export function openListener(options: ListenerOptions = {}) {
   const { name = 'public', tell = () => {} } = options;
   const limits = { ...LIMITS, ...options.limits };
-  let opened: HttpServer | undefined;
+  let opened: (HttpServer & Bound) | undefined;
   const refused = new Map<number, number>();
   let dropped = 0;
   /** Connections that were dropped in the episode under way. */
@@ -86,22 +70,19 @@ export function openListener(options: ListenerOptions = {}) {
     draining: false,
 
     /**
-     * Opens the server for `receive`, once. A host with several addresses gets one of them (contract D13).
+     * Opens the server for `receive`, once.
      *
-     * @throws the error of `listen` or of the look-up of the host.
+     * @throws as `listenOn`.
      */
-    async listen(receive: Receive, { host, port }: Address): Promise<Server> {
-      const found = (await lookup(host, { all: true })).map(({ address }) => address);
-      const address = found.includes('127.0.0.1') ? '127.0.0.1' : (found[0] ?? host);
+    async listen(receive: Receive, address: Address, stop?: AbortSignal) {
       const receiveInTime: Receive = (...request) => {
         if (closing === undefined) receive(...request);
         else closing.then(() => receive(...request));
       };
       const { server, connections } = createHttpServer(receiveInTime, limits, refuse, options.pages);
-      server.on('drop', drop).listen(port, address);
-      await once(server, 'listening');
-      opened = { server, connections };
-      return server;
+      server.on('drop', drop);
+      opened = { server, connections, ...(await listenOn(server, address, stop)) };
+      return opened;
     },
 
     /** Lowers the limit of connections from now on. */
@@ -122,9 +103,9 @@ export function openListener(options: ListenerOptions = {}) {
     },
 
     /**
-     * Accepts no new connection and answers every request that has been received. Idle connections close after
-     * 2 s, or when no client is still reading its answer, all others at the latest after `deadlineMs`. Never
-     * rejects; a second call waits for the first.
+     * Accepts no new connection and answers every request that has been received. Connections that have been idle for
+     * a while close at once, all others at the latest after `deadlineMs`. Never rejects; a second call waits for the
+     * first.
      */
     drain(deadlineMs: number): Promise<void> {
       drained ??= empty(deadlineMs);
@@ -136,7 +117,8 @@ export function openListener(options: ListenerOptions = {}) {
   async function empty(deadlineMs: number): Promise<void> {
     if (opened === undefined) return;
     // Requests wait meanwhile. A client that got its answer might open a connection for its next request, and be reset.
-    closing = acceptCompleted(opened.server);
+    opened.withdraw();
+    closing = acceptCompleted(opened);
     await closing;
     listener.draining = true;
     const emptied = closeAndEmpty(opened, deadlineMs);
@@ -146,44 +128,15 @@ export function openListener(options: ListenerOptions = {}) {
   }
 }
 
-/**
- * Makes a listener listen. The result is its URL.
- *
- * @param setting The settings that decide the port, for people.
- * @throws {Cannot} `unavailable` when another program has the port, or the host has no address; `configuration` when the
- * process has no right to the port.
- */
-export async function listenAt(
-  listener: Listener,
-  receive: Receive,
-  { host, port }: Address,
-  setting: string,
-): Promise<string> {
-  const server = await listener.listen(receive, { host, port }).catch((cause: NodeJS.ErrnoException) => {
-    const taken = `another program has that port: choose another one with ${setting}`;
-    const noRight =
-      `the process has no right to that port: choose one above 1023 with ${setting}, behind a proxy, or give it ` +
-      'the right (of systemd: AmbientCapabilities=CAP_NET_BIND_SERVICE)';
-    const reason = cause.code === 'EADDRINUSE' ? taken : cause.code === 'EACCES' ? noRight : cause.message;
-    const kind = cause.code === 'EACCES' ? 'configuration' : 'unavailable';
-    throw new Cannot(kind, `cannot listen on ${host} port ${port}: ${reason}`, { cause });
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string')
-    throw new Error('Cannot name the URL: the server has no port');
-  return `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
-}
-
 /** Closes the listener before it returns. */
 async function closeAndEmpty({ server, connections }: HttpServer, deadlineMs: number): Promise<void> {
   const { promise: isOpen, resolve } = Promise.withResolvers<false>();
   // `close` of node:http would drop connections that only look idle, and stop the clocks of slow requests.
   NetServer.prototype.close.call(server, () => resolve(false));
   const cutting = setTimeout(() => server.closeAllConnections(), deadlineMs);
-  let waitMs = Math.min(IDLE_MS, deadlineMs);
-  while (await within(waitMs, isOpen, true)) {
-    for (const connection of connections.values()) connection.closeIdle();
-    waitMs = IDLE_INTERVAL_MS;
+  for (let waitMs = 0; await within(waitMs, isOpen, true); waitMs = IDLE_INTERVAL_MS) {
+    const now = performance.now();
+    for (const connection of connections.values()) connection.closeIdle(now);
   }
   clearTimeout(cutting);
   server.close();
@@ -194,13 +147,13 @@ async function closeAndEmpty({ server, connections }: HttpServer, deadlineMs: nu
  * would reset them. libuv accepts one connection in a turn of the event loop. A connection that the kernel completes
  * between the last check and that end, some microseconds, is reset: TCP has no other answer.
  */
-async function acceptCompleted(server: Server): Promise<void> {
+async function acceptCompleted({ server, backlog }: HttpServer & Bound): Promise<void> {
   let accepted = true;
   const note = (): void => {
     accepted = true;
   };
   server.on('connection', note);
-  for (let turn = 0; accepted && turn < BACKLOG; turn += 1) {
+  for (let turn = 0; accepted && turn < backlog; turn += 1) {
     accepted = false;
     await setImmediate();
     // The first turn was the one under way.

@@ -1,0 +1,118 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { type BigIntStats, chmodSync, existsSync, linkSync, lstatSync, renameSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { dirname } from 'node:path';
+import { Cannot } from '../../lib/cannot.ts';
+import { errorCode } from '../../lib/errors.ts';
+
+/** The file of a Unix socket. */
+export interface SocketFile {
+  /** Absolute, at most `LONGEST_PATH`. */
+  readonly path: string;
+  /** For example 0o660. */
+  readonly mode: number;
+}
+
+/** Bytes. The address of a Unix socket has 107 of them, 103 on macOS, and a temporary name has 7 more. */
+export const LONGEST_PATH = 96;
+
+/**
+ * Makes the file of a socket: `listen` makes it under a temporary name, which it leaves once it has its mode. Replaces
+ * the file of a socket on which nobody listens, and nothing else.
+ *
+ * @returns a function that removes the file unless it is another one by now, and never throws. To be called while the
+ * socket still listens: nobody can take the file for a stale one then.
+ * @throws {Cannot} `unavailable` when another program listens there, `configuration` when it is no socket.
+ */
+export async function makeFile(
+  { path, mode }: SocketFile,
+  listen: (name: string) => Promise<void>,
+): Promise<() => void> {
+  await removeStale(path);
+  const name = temporary(path);
+  // Node.js removes this name when the server closes, whatever becomes of the file.
+  await listen(name);
+  chmodSync(name, mode);
+  const own = lookAt(name);
+  try {
+    linkSync(name, path);
+  } catch (error) {
+    throw errorCode(error) === 'EEXIST' ? taken(path) : error;
+  }
+  rmSync(name);
+  return () => {
+    try {
+      if (isSame(own, lookAt(path))) rmSync(path);
+    } catch {
+      // A file that stays is replaced by the next start.
+    }
+  };
+}
+
+/** The reason for an EACCES, which libuv also says of a folder that is missing. */
+export function whyNoFile({ path }: SocketFile): string {
+  const folder = JSON.stringify(dirname(path));
+  if (!existsSync(dirname(path))) return `there is no folder ${folder}, or the process may not look into it`;
+  return `the process has no right to make a file in ${folder}`;
+}
+
+/** Removes the file of a socket on which nobody listens. Another one that has come in its place is put back. */
+async function removeStale(path: string): Promise<void> {
+  const asked = lookAt(path);
+  if (asked === undefined) return;
+  if (!asked.isSocket())
+    throw new Cannot('configuration', `cannot listen on ${path}: it is ${kindOf(asked)}, and stays as it is`);
+  if (await hasListener(path)) throw taken(path);
+  const aside = temporary(path);
+  try {
+    renameSync(path, aside);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return;
+    throw error;
+  }
+  if (!isSame(asked, lookAt(aside))) {
+    // A program that has started at the same time has won. Nothing that has come meanwhile is replaced.
+    linkSync(aside, path);
+    rmSync(aside);
+    throw taken(path);
+  }
+  rmSync(aside);
+}
+
+/** Whether a socket cannot be proved to have no listener. */
+async function hasListener(path: string): Promise<boolean> {
+  const socket = connect(path);
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch (error) {
+    const code = errorCode(error);
+    return code !== 'ECONNREFUSED' && code !== 'ENOENT';
+  } finally {
+    socket.destroy();
+  }
+}
+
+function taken(path: string): Cannot {
+  return new Cannot('unavailable', `cannot listen on ${path}: another program has it: choose another path`);
+}
+
+function temporary(path: string): string {
+  return `${path}.${randomBytes(3).toString('hex')}`;
+}
+
+function lookAt(path: string): BigIntStats | undefined {
+  return lstatSync(path, { bigint: true, throwIfNoEntry: false });
+}
+
+/** A file system may give the number of a removed file to a new one, of a later time. */
+function isSame(one: BigIntStats | undefined, other: BigIntStats | undefined): boolean {
+  return one?.dev === other?.dev && one?.ino === other?.ino && one?.mtimeNs === other?.mtimeNs;
+}
+
+function kindOf(file: BigIntStats): string {
+  if (file.isSymbolicLink()) return 'a symbolic link';
+  if (file.isDirectory()) return 'a folder';
+  return file.isFile() ? 'a regular file' : 'no socket';
+}
