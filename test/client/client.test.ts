@@ -680,6 +680,24 @@ for (const body of ['undefined', 'a stream of Node.js'] as const) {
   });
 }
 
+test('where Error does not know the option cause, the error of a missing answer has its reason too', async () => {
+  const older = class extends Error {
+    constructor(message?: string) {
+      super(message);
+    }
+  };
+  const url = new URL('../../packages/client/src/client.ts?older', import.meta.url).href;
+  const { createTodoClient }: typeof import('../../packages/client/src/client.ts') = await (async () => {
+    using _older = replaced(globalThis, 'Error', { value: older });
+    return await import(url);
+  })();
+  proxy.fates.push('cut before');
+  const client = createTodoClient({ baseUrl: proxy.url, retries: 0 });
+  const error = await client.list().catch((reason) => reason);
+  assert.ok(error instanceof older);
+  assert.match(String(error.cause), /^TypeError: fetch failed/);
+});
+
 test('without crypto.getRandomValues the key true is a TypeError that says so, and nothing is sent', async () => {
   using _missing = replaced(Object.getPrototypeOf(crypto), 'getRandomValues');
   await assert.rejects(clientWith().create(MILK, { idempotencyKey: true }), {

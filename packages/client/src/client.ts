@@ -94,7 +94,10 @@ export class TodoError extends Error {
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, facts: ErrorFacts, cause?: unknown) {
-    super(message, { cause });
+    super(message);
+    // Older engines do not know the option `cause` of an error.
+    if (cause !== undefined)
+      Object.defineProperty(this, 'cause', { value: cause, writable: true, configurable: true });
     this.name = 'TodoError';
     this.status = facts.status;
     this.outcomeUnknown = facts.outcomeUnknown;
