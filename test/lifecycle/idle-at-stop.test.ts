@@ -6,18 +6,24 @@ import { Connection } from '../support/raw.ts';
 
 const GET = 'GET /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n';
 
-for (const [idleMs, ends] of [
-  [500, ['200 keep-alive']],
-  [499, ['200 keep-alive', '200 close']],
+for (const [requests, idleMs, what] of [
+  [1, 500, 'closes at once'],
+  [1, 499, 'may still ask'],
+  [2, 2_000, 'closes at once'],
+  [2, 1_999, 'may still ask'],
 ] as const) {
-  const what = ends.length === 1 ? 'closes at once' : 'may still ask';
-  test(`at a stop a connection that has been idle for ${idleMs} ms ${what} [D10]`, async ({ mock }) => {
+  test(`at a stop a connection that has been idle for ${idleMs} ms after ${requests} answers ${what} [D10]`, async ({
+    mock,
+  }) => {
     let now = 1_000;
     mock.method(performance, 'now', () => now);
     await using demo = await startDemo();
     await using connection = await Connection.open(demo.url);
-    connection.socket.write(GET);
-    await connection.until('\r\n\r\n{');
+    for (let sent = 1; sent <= requests; sent += 1) {
+      now += 1_999;
+      connection.socket.write(GET);
+      while (connection.received().split('"done"').length <= sent) await setImmediate();
+    }
     now += idleMs;
     // No later look at idle connections comes.
     mock.timers.enable({ apis: ['setTimeout'] });
@@ -26,7 +32,8 @@ for (const [idleMs, ends] of [
     for (let turns = 0; turns < 20; turns += 1) await setImmediate();
     connection.socket.write(GET);
     await connection.closed();
-    assert.deepEqual(connection.ends(), ends);
+    const answered = Array(requests).fill('200 keep-alive');
+    assert.deepEqual(connection.ends(), what === 'may still ask' ? [...answered, '200 close'] : answered);
     mock.timers.tick(100);
     await drained;
   });

@@ -12,7 +12,7 @@ subscribe('net.client.socket', (message) => {
 
 /**
  * Closes every connection of this process to a service that a test is done with. A service that stops gives those that
- * were just answered half a second, and `fetch` keeps its own open.
+ * were just answered up to 2 s, and `fetch` keeps its own open.
  */
 export function leave(...urls: readonly string[]): void {
   const ports = urls.map((url) => new URL(url).port);

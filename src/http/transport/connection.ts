@@ -11,11 +11,11 @@ const TURN_BYTES = 4 * 1024;
 /** Bytes behind a last answer that are read and thrown away, at most (contract B5). */
 const LINGER_BYTES = 64 * 2 ** 20;
 
-/** Milliseconds after an answer in which a client may ask again although the listener has closed. */
+/** Milliseconds after an answer in which a client may ask again, or first, although the listener has closed. */
 const IDLE_MS = 500;
 
-/** Milliseconds after a last answer in which its client may read it although the listener has closed. */
-const LINGER_MS = 2_000;
+/** The same for a client that asks again and again, and milliseconds in which a last answer may be read. */
+const BUSY_MS = 2_000;
 
 /** One connection throws bytes away in a turn of the event loop: 2 MB of each would make every other wait. */
 let throwingAway = Promise.resolve();
@@ -50,6 +50,8 @@ export class HttpConnection {
   #bodyWantedAt = Number.NEGATIVE_INFINITY;
   /** The time of the last answer, or of the beginning, of `performance.now()`. */
   #answeredAt = performance.now();
+  /** Whether the latest request came soon after an answer. */
+  #isBusy = false;
   #turnLeft = TURN_BYTES;
   #waitsForTurn = false;
   /** Whether the client has closed its side and an answer is due. */
@@ -89,6 +91,7 @@ export class HttpConnection {
    * @returns whether its line names HTTP (contract Order 1).
    */
   received(response: ServerResponse): boolean {
+    this.#isBusy = this.#latest !== undefined && performance.now() - this.#answeredAt < BUSY_MS;
     this.#latest = response;
     response.on('close', this.#goOn);
     if (announcesBody(response.req)) response.req.on('resume', this.#wantBody);
@@ -126,15 +129,15 @@ export class HttpConnection {
   }
 
   /**
-   * Closes a connection on which nothing is under way, begun or waiting, half a second after its last answer, and one that
-   * lingers two seconds after it. A client that has just got an answer may be about to ask again, or read it still.
+   * Closes a connection on which nothing is under way, begun or waiting, half a second after its only answer, or two
+   * seconds after the last one of a client that asks again and again; and one that lingers two seconds after its answer.
    *
    * @param now of `performance.now()`.
    */
   closeIdle(now: number): void {
     const isIdle = this.#isAnswered() && this.#framing.isBetweenMessages && this.#unparsed === undefined;
-    const waited = now - this.#answeredAt;
-    if ((isIdle && waited >= IDLE_MS) || (this.#socket.writableFinished && waited >= LINGER_MS))
+    const patience = this.#isBusy || this.#stopped ? BUSY_MS : IDLE_MS;
+    if ((isIdle || this.#socket.writableFinished) && now - this.#answeredAt >= patience)
       this.#socket.destroy();
   }
 
