@@ -92,7 +92,12 @@ describe('a server with TLS', () => {
       'right-root.pem',
       /IP: 127\.0\.0\.1 is not in the cert's list/,
     ],
-    ['a missing root certificate', 'localhost', 'no-root.pem', /ENOENT: .*, open '.*no-root\.pem'/],
+    [
+      'a missing root certificate',
+      'localhost',
+      'no-root.pem',
+      /^Cannot open the database: "sslrootcert" must name a file in PEM, received a name: ENOENT$/,
+    ],
   ];
 
   for (const [why, host, root, message] of refused) {

@@ -87,6 +87,19 @@ for (const asked of ['ssl=true', ...['sslrootcert', 'sslcert', 'sslkey'].map((na
   });
 }
 
+for (const name of ['sslrootcert', 'sslcert', 'sslkey']) {
+  test(`a key in the place of the file of "${name}" is not shown [D18; D25]`, () => {
+    for (const [path, received] of [
+      ['-----BEGIN PRIVATE KEY-----\ns3cr3t', 'a name: ENOENT'],
+      ['s3cr3t'.repeat(1_000), 'a name: ENAMETOOLONG'],
+      ['/dev', '"/dev": EISDIR'],
+    ] as const)
+      assert.throws(() => addressOf(`postgres://a/todos?${name}=${encodeURIComponent(path)}`, {}), {
+        message: `Cannot open the database: "${name}" must name a file in PEM, received ${received}`,
+      });
+  });
+}
+
 const unreadable = /the connection string cannot be read/;
 type Refused = [text: string, env: Record<string, string>, message: RegExp];
 const refused: readonly Refused[] = [

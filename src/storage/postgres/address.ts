@@ -3,7 +3,8 @@ import { isIPv6 } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import type { ClientConfig } from 'pg';
 import { Cannot } from '../../lib/cannot.ts';
-import { asNotUsable, messageOf } from '../../lib/errors.ts';
+import { asNotUsable, errorCode } from '../../lib/errors.ts';
+import { quoteFile } from '../../lib/quote.ts';
 import { type Connection, readConnectionString } from '../connection-string.ts';
 import { readPasswordFile } from '../settings.ts';
 
@@ -96,18 +97,24 @@ function tlsOf(tls: Connection['tls']): false | ConnectionOptions {
   if (tls === undefined) return false;
   return {
     rejectUnauthorized: tls.verify,
-    ...fileAt('ca', tls.root),
-    ...fileAt('cert', tls.certificate),
-    ...fileAt('key', tls.key),
+    ...fileAt('ca', 'sslrootcert', tls.root),
+    ...fileAt('cert', 'sslcert', tls.certificate),
+    ...fileAt('key', 'sslkey', tls.key),
   };
 }
 
-function fileAt(option: 'ca' | 'cert' | 'key', path: string | undefined): ConnectionOptions {
+/** The message has no name of a file that is not there: it may be the key itself (contract D18). */
+function fileAt(
+  option: 'ca' | 'cert' | 'key',
+  parameter: string,
+  path: string | undefined,
+): ConnectionOptions {
   // "system" is libpq's word for the authorities of the machine.
   if (!path || path === 'system') return {};
   try {
     return { [option]: readFileSync(path, 'utf8') };
   } catch (error) {
-    throw invalid(messageOf(error));
+    const code = errorCode(error) ?? 'it cannot be read';
+    throw invalid(`"${parameter}" must name a file in PEM, received ${quoteFile(path)}: ${code}`);
   }
 }
