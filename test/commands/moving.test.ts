@@ -307,7 +307,8 @@ test('an import whose commit the server refuses changes nothing, the next id nei
     CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON todos DEFERRABLE INITIALLY DEFERRED
       FOR EACH ROW EXECUTE FUNCTION refuse()`,
   );
-  await refused(database, ['import', FIRST_VERSION], { code: 69, stderr: 'Cannot import: not now\n' });
+  const stderr = 'Cannot import: not now (PL/pgSQL function refuse() line 1 at RAISE)\n';
+  await refused(database, ['import', FIRST_VERSION], { code: 69, stderr });
   await server.execute(database, 'DROP TRIGGER refuse ON todos');
   await printed(database, ['import', FIRST_VERSION]);
 });
