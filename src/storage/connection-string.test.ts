@@ -157,6 +157,10 @@ test('a parameter of another client, or in another spelling, is named; any other
       '"channel_binding" in the connection string has another spelling',
     ],
     ['sslCert=a', '"sslcert" in the connection string has another spelling'],
+    [
+      'workaround=supabase-pooler.vercel',
+      '"workaround" in the connection string is not supported: leave it out',
+    ],
     ['ssl_mode=require', '"sslmode" in the connection string has another spelling'],
     ['s3cr3t=1', 'the connection string has a parameter that is not known'],
     ['constructor=1', 'the connection string has a parameter that is not known'],
@@ -228,6 +232,12 @@ const CANNOT: readonly [parameter: string, values: readonly string[], why: strin
     ['require', 'require&sslmode=disable'],
     'must be with TLS where it is "require": add "sslmode=verify-full"',
   ],
+  [
+    'sslnegotiation',
+    ['direct', 'direct&sslmode=disable'],
+    'must be with TLS where it is "direct": add "sslmode=verify-full"',
+  ],
+  ['sslmode', ['disable&ssl=true'], 'must be another than "disable" beside "ssl=true"'],
 ];
 
 const VARIABLES: Readonly<Record<string, string>> = {
@@ -235,6 +245,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
   gssencmode: 'PGGSSENCMODE',
   client_encoding: 'PGCLIENTENCODING',
   channel_binding: 'PGCHANNELBINDING',
+  sslnegotiation: 'PGSSLNEGOTIATION',
 };
 
 test('a variable of libpq that chooses a server or makes a connection safer is honoured or a fault [D25]', () => {

@@ -54,7 +54,7 @@ const REFUSED = {
     oauth_client_secret oauth_issuer oauth_scope scram_client_key scram_server_key`,
   'leave it out: the encoding is UTF8': 'charset encoding',
   'leave it out': `load_balance_hosts max_protocol_version min_protocol_version replication requirepeer sslcertmode
-    sslcompression sslkeylogfile sslsni supa`,
+    sslcompression sslkeylogfile sslsni supa workaround`,
 };
 
 /** Variables of libpq that choose a server or make a connection safer, and that this service does not support. */
@@ -136,8 +136,13 @@ export function readConnectionString(text: string, variable: (name: string) => s
   oneOf('gssencmode', ['disable', 'prefer'], get('gssencmode') ?? 'disable', ': TLS encrypts');
   if (!/^utf-?8$/i.test(get('client_encoding') ?? 'UTF8')) throw mustBe('client_encoding', '"UTF8"');
   const channelBinding = oneOf('channel_binding', CHANNEL_BINDINGS, get('channel_binding') ?? 'disable');
-  if (channelBinding === 'require' && mode === 'disable')
-    throw mustBe('channel_binding', 'with TLS where it is "require": add "sslmode=verify-full"');
+  const negotiation = oneOf('sslnegotiation', NEGOTIATIONS, get('sslnegotiation') ?? 'postgres');
+  if (mode === 'disable') {
+    const withTls = (value: string) => `with TLS where it is "${value}": add "sslmode=verify-full"`;
+    if (channelBinding === 'require') throw mustBe('channel_binding', withTls('require'));
+    if (negotiation === 'direct') throw mustBe('sslnegotiation', withTls('direct'));
+    if (ssl !== undefined) throw mustBe('sslmode', 'another than "disable" beside "ssl=true"');
+  }
   const timeout = get('connect_timeout');
   if (!/^(?:[1-9]|10)$/.test(timeout ?? '10'))
     throw mustBe('connect_timeout', 'a number of seconds from 1 to 10: a start ends within 10 s');
@@ -166,7 +171,7 @@ export function readConnectionString(text: string, variable: (name: string) => s
     channelBinding,
     /** Milliseconds for one try to connect. */
     connectMs: timeout === undefined ? Number.POSITIVE_INFINITY : Number(timeout) * 1_000,
-    negotiation: oneOf('sslnegotiation', NEGOTIATIONS, get('sslnegotiation') ?? 'postgres'),
+    negotiation,
   };
 }
 

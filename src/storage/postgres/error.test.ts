@@ -90,6 +90,13 @@ test('an error has what the server says of its place, and its hint, in one line 
     told({ where: "extended query with parameters: $1 = 's3cr3t', $2 = NULL" }),
     'what the server said',
   );
+  assert.equal(
+    told({
+      where:
+        "f() line 2\nportal \"p\" with parameters: $1 = 'a $2 = b\n''s3cr3t''\n', $2 = NULL, $3 = '\ns3cr3t",
+    }),
+    'what the server said (f() line 2)',
+  );
   assert.ok(told({ where: 'f() line 2\n'.repeat(10_000), hint: 'a '.repeat(10_000) }).length < 700);
   assert.doesNotMatch(told({ where: 'f()\n\r\n\u2028g()' }), /[\r\n\u2028]/);
 });

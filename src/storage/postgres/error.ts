@@ -82,11 +82,12 @@ export function hasCode(error: unknown, codes: readonly string[]): boolean {
 const CONTEXT_MAX_LENGTH = 300;
 
 /**
- * Adds to an error what its server says of the place, and its hint, in one line. A line with a value of the statement,
- * which `log_parameter_max_length_on_error` adds, is left out.
+ * Adds to an error what its server says of the place, and its hint, in one line. Values of the statement, which
+ * `log_parameter_max_length_on_error` adds, are left out: a value in quotes may have several lines.
  */
 export function addContext(error: DatabaseError): void {
-  const lines = error.where?.split(/\r?\n/).filter((line) => !/\$\d+ = /.test(line));
+  const place = error.where?.replaceAll(/^.*?\$\d+ = (?:'[^']*'?|[^'\n]+)*$\n?/gm, '');
+  const lines = place?.trim().split(/\r?\n/);
   const parts = [lines?.map((line) => line.trim()).join(', '), error.hint]
     .map((part = '') => part.replaceAll(/\s+/g, ' ').slice(0, CONTEXT_MAX_LENGTH))
     .filter((part) => part !== '');
