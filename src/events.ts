@@ -75,7 +75,7 @@ export const EVENTS = {
   ),
   'log-found': warn<{ path: string; bytes: number; modified: string }>(
     'the log "{path}", of {bytes} bytes, last written at {modified}, was left by a process that was killed, or by a ' +
-      'program that had the file open: SQLite brings it into the database',
+      'program that had the file open: SQLite brings what is complete in it into the database',
   ),
   'connection-lost': warn<{ reason: string }>('an idle database connection ended'),
   request: debug<{ method: string; route: Text; status: number; milliseconds: number; traceId: string }>(

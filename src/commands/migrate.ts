@@ -47,6 +47,6 @@ const tellLogs: Tell = (event) => {
   const { path, bytes, modified } = event;
   process.stderr.write(
     `The log ${path}, of ${bytes} bytes, last written at ${modified}, was left by a process that was killed, or by a ` +
-      'program that had the file open: it was brought into the database\n',
+      'program that had the file open: SQLite brings what is complete in it into the database\n',
   );
 };

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { closeSync, openSync, readdirSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { cp, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { put } from '../storage/damage.ts';
 import { execute, fill, newDatabase, newPath } from '../storage/new-files.ts';
 import { PASSWORD } from '../storage/postgres-server.ts';
 import { serve } from '../storage/served.ts';
@@ -294,8 +295,23 @@ test('check finds damaged pages beside the service that runs: 1', async () => {
 test('a file that is no database, or empty, is one line and 65 [D15]', async () => {
   const path = newPath();
   writeFileSync(path, 'Dear reader, this is not a database.\n'.repeat(100));
-  for (const words of [['migrate'], ['check'], ['backup', newPath()]])
-    await refused(`sqlite:${path}`, words, { code: 65, stderr: /^Cannot [^\n]*: file is not a database\n$/ });
+  const all = [['migrate'], ['check'], ['backup', newPath()], ['export'], ['categories', 'list']];
+  for (const words of all) {
+    const stderr = /^Cannot [^\n]*: file is not a database: restore a backup\n$/;
+    await refused(`sqlite:${path}`, words, { code: 65, stderr });
+  }
+  const [format, page] = [await newDatabase(), await newDatabase()];
+  writeFileSync(format, put(readFileSync(format), 47, Buffer.of(9)));
+  for (const words of all) {
+    const stderr = /^Cannot [^\n]*: unsupported file format: restore a backup\n$/;
+    await refused(`sqlite:${format}`, words, { code: 65, stderr });
+  }
+  // The page of the categories.
+  writeFileSync(page, put(readFileSync(page), 4_096, Buffer.alloc(4_096)));
+  for (const words of [['migrate'], ['export'], ['categories', 'list']]) {
+    const stderr = /^Cannot [^\n]*: database disk image is malformed: restore a backup\n$/;
+    await refused(`sqlite:${page}`, words, { code: 65, stderr });
+  }
 });
 
 test('a category that cannot be added because another program holds the file is one line and 69', async () => {

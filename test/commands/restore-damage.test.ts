@@ -86,7 +86,20 @@ for (const [what, at, bytes] of [
   });
 }
 
+const EMPTY = `DROP TABLE idempotency_keys; DROP TABLE todos; DROP TABLE categories; PRAGMA application_id = 0;
+  PRAGMA journal_mode = DELETE`;
+
 for (const [whose, statement, reason] of [
+  [
+    'with tables that have the names of ours',
+    `${EMPTY}; CREATE TABLE todos (id INTEGER PRIMARY KEY, title TEXT); CREATE TABLE categories (name TEXT)`,
+    '',
+  ],
+  [
+    'with views that have the names of ours',
+    `${EMPTY}; CREATE VIEW todos AS SELECT 1 AS id; CREATE VIEW categories AS SELECT 1 AS id`,
+    '',
+  ],
   ['without our tables', 'DROP TABLE idempotency_keys; DROP TABLE todos; PRAGMA application_id = 1', ''],
   ['that has our tables and is open', 'PRAGMA application_id = 1', ', and a program has it open'],
 ] as const) {

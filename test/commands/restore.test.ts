@@ -10,9 +10,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { Restore } from '../../src/storage/sqlite/restore.ts';
 import { MIGRATIONS } from '../../src/storage/sqlite/schema.ts';
+import { put } from '../storage/damage.ts';
 import { exportOf } from '../storage/moving.ts';
 import { execute, fill, newDatabase, newPath } from '../storage/new-files.ts';
 import { serve } from '../storage/served.ts';
@@ -132,6 +134,21 @@ test('restore: what is torn, changed, empty, of another program, newer or not th
       65,
       /it belongs to another program/,
     ],
+    [
+      await broken('format.db', (file) => writeFileSync(file, put(readFileSync(file), 47, Buffer.of(9)))),
+      65,
+      /unsupported file format/,
+    ],
+    [
+      await broken('unwritten.db', (file) => writeFileSync(file, put(readFileSync(file), 18, Buffer.of(9)))),
+      65,
+      /attempt to write a readonly database/,
+    ],
+    [
+      await broken('older.db', (file) => execute(file, 'PRAGMA user_version = 1')),
+      65,
+      /table idempotency_keys already exists/,
+    ],
     [await broken('empty.db', (file) => truncateSync(file, 0)), 65, /cut off/],
     [await broken('torn.jsonl', (file) => truncateSync(file, 100), exported), 65, /cut off/],
     [newPath('missing.db'), 66, /ENOENT/],
@@ -145,6 +162,33 @@ test('restore: what is torn, changed, empty, of another program, newer or not th
     assert.deepEqual(beside(path), []);
     assert.deepEqual(readFileSync(path), before);
   }
+});
+
+test('restore: what another program was told is written is in the old database, up to the last moment [E3]', async () => {
+  const { copy } = await backups();
+  const path = await newDatabase();
+  const written: string[] = [];
+  const write = (title: string) => {
+    using program = new DatabaseSync(path, { timeout: 0 });
+    try {
+      program.exec(ADD(title));
+      written.push(title);
+    } catch (error) {
+      assert.match(String(error), /database is locked/);
+    }
+  };
+  const { old } = await new Restore().run(path, copy, {
+    highestOf: (highestId) => highestId,
+    onProgress: () => write('while it copies'),
+    onDeciding: () => write('at the end'),
+    tell: () => {},
+  });
+  using kept = new DatabaseSync(old?.path ?? '');
+  const titles = kept.prepare('SELECT title FROM todos').all();
+  assert.deepEqual(
+    titles.map(({ title }) => title),
+    written,
+  );
 });
 
 test('restore: a database of another program is left alone (65), one that is served too (75) [E3]', async () => {

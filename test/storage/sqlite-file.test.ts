@@ -245,7 +245,7 @@ test('serve and migrate say of a log with pages how it was before they opened th
     [migrated.code, migrated.stderr],
     [
       0,
-      `The log ${copied}-wal, of ${size} bytes, last written at ${modified}, ${left}: it was brought into the database\n`,
+      `The log ${copied}-wal, of ${size} bytes, last written at ${modified}, ${left}: SQLite brings what is complete in it into the database\n`,
     ],
   );
   {
@@ -261,7 +261,7 @@ test('serve and migrate say of a log with pages how it was before they opened th
           `${path}-wal`,
           size,
           mtime.toISOString(),
-          `the log "${path}-wal", of ${size} bytes, last written at ${mtime.toISOString()}, ${left}: SQLite brings it into the database`,
+          `the log "${path}-wal", of ${size} bytes, last written at ${mtime.toISOString()}, ${left}: SQLite brings what is complete in it into the database`,
         ],
       ],
     );

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { isMountedAlone } from '../../src/storage/sqlite/file-system.ts';
@@ -130,6 +130,27 @@ test('a file is served in a folder that is mounted: once or in another, of a dis
   symlinkSync(linked, link);
   await migrateSqlite(linked);
   await taken(link);
+});
+
+test('a database is refused of which the lock, or a file that SQLite keeps beside it, is mounted alone [D6]', {
+  skip,
+}, async () => {
+  for (const suffix of ['-owner', '-wal', '-shm', '-journal']) {
+    const path = await newDatabase();
+    const elsewhere = newPath();
+    for (const each of [path + suffix, elsewhere]) appendFileSync(each, '');
+    using _mount = bindMount(elsewhere, path + suffix);
+    const { code, stderr } = await runProgram(['migrate', '--database', `sqlite:${path}`]);
+    const why = ALONE.replace('it is', `"todos.db${suffix}" is`);
+    assert.deepEqual([code, stderr], [69, `Cannot migrate: Cannot open the database "${path}": ${why}\n`]);
+  }
+});
+
+test('a database that is mounted alone is no backup of itself [E3]', { skip }, async () => {
+  const path = await newDatabase();
+  using itself = await mountedAlone(newPath('b.db'), path);
+  const { code, stderr } = await runProgram(['restore', itself.path, '--database', `sqlite:${path}`]);
+  assert.deepEqual([code, stderr], [65, `Cannot restore: "${itself.path}": it is the database itself\n`]);
 });
 
 test('a backup that is mounted alone is restored; an export of it is refused [D6; E3]', {

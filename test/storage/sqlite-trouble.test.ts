@@ -85,15 +85,15 @@ test('a batch is marked with its writes; one that only asks whether the disk tak
   assert.equal(marked[0], marked[1]);
 });
 
-test('a file that may not be written is refused in one line', async () => {
+test('a file of a format that SQLite does not write is refused in one line [D15]', async () => {
   const path = await newDatabase();
   // A file format version that no library knows how to write, which holds for root as well:
   // https://www.sqlite.org/fileformat.html §1.3.3
   overwrite(path, Buffer.from([3]), 18);
   await assert.rejects(openSqliteStore(path), {
     name: 'Cannot',
-    reason: 'unavailable',
-    message: `Cannot open the database "${path}": attempt to write a readonly database`,
+    reason: 'bad-data',
+    message: `Cannot open the database "${path}": attempt to write a readonly database: restore a backup`,
   });
 });
 

@@ -104,7 +104,6 @@ const unreadable = /the connection string cannot be read/;
 type Refused = [text: string, env: Record<string, string>, message: RegExp];
 const refused: readonly Refused[] = [
   ['postgres://a/todos', { PGSERVICE: 'secret' }, /the variable PGSERVICE is not supported$/],
-  ['postgres://a/todos', { PGREQUIRESSL: '1' }, /the variable PGREQUIRESSL is not supported$/],
   ['postgres://a/todos', { PGSSLMODE: 'allow' }, /PGSSLMODE must be "verify-full", "verify-ca", /],
   ['postgres://a/todos', { PGTARGETSESSIONATTRS: 'standby' }, /PGTARGETSESSIONATTRS must be "any", /],
   ['postgres://a/todos?sslmode=secret', {}, /"sslmode" must be "verify-full", "verify-ca", /],

@@ -116,15 +116,23 @@ export class NotOurs extends Error {
   }
 }
 
-/** Whether a file is no database of this service, or a damaged one: no restart mends it (contract D15). */
-function isNoDatabase(error: unknown): boolean {
-  return error instanceof NotOurs || isOfKind(error, SQLITE_CORRUPT, SQLITE_NOTADB);
-}
-
-/** The failure of opening a file, for the caller of the opening. */
+/**
+ * The failure of opening a file, for the caller of the opening. No restart mends a file that is no database of this
+ * service, or a damaged one (contract D15).
+ */
 export function asNotOpened(path: string, error: unknown): Cannot {
   if (error instanceof Cannot) return error;
-  return notOpened(path, messageOf(error), isNoDatabase(error) ? 'bad-data' : 'unavailable', error);
+  if (error instanceof NotOurs) return notOpened(path, error.message, 'bad-data', error);
+  if (isOfKind(error, SQLITE_CORRUPT, SQLITE_NOTADB) || isOtherFormat(error))
+    return notOpened(path, `${messageOf(error)}: restore a backup`, 'bad-data', error);
+  return notOpened(path, messageOf(error), 'unavailable', error);
+}
+
+/** A refusal of SQLite (locked, full, read-only, damaged), as a line for the operator. */
+export function refusalOf(error: unknown): Cannot | StoreUnavailable {
+  if (isOfKind(error, SQLITE_CORRUPT, SQLITE_NOTADB))
+    return new Cannot('bad-data', `${messageOf(error)}: restore a backup`, { cause: error });
+  return new StoreUnavailable(messageOf(error), { cause: error });
 }
 
 /**

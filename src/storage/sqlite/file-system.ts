@@ -40,12 +40,17 @@ const O_PATH = 0o10000000;
 
 /**
  * Whether a file is itself a mount point: its log is then in the folder that mounts it, another one for each mount
- * (contract D6). False where the system does not say.
+ * (contract D6). False where there is no such file, and where the system does not say.
  */
 export function isMountedAlone(file: string, platform = process.platform): boolean {
   if (platform !== 'linux') return false;
-  const path = realpathSync(file);
-  return mountOf(path) !== mountOf(dirname(path));
+  try {
+    const path = realpathSync(file);
+    return mountOf(path) !== mountOf(dirname(path));
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    return false;
+  }
 }
 
 /**

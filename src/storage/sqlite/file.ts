@@ -45,7 +45,10 @@ export function checkFile(path: string): void {
   );
 }
 
-/** Throws an Error for people when the path is no file, a file with several names, or one that is mounted alone. */
+/**
+ * Throws an Error for people when the path is no file, a file with several names, or when it, its lock or a file that
+ * SQLite keeps beside it is mounted alone.
+ */
 export function checkKind(path: string): Stats | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return undefined;
@@ -54,9 +57,13 @@ export function checkKind(path: string): Stats | undefined {
     throw new Error(
       `it has ${stats.nlink} names (hard links), and SQLite keeps another log for each: remove all but one`,
     );
-  if (isMountedAlone(path))
-    throw new Error('it is mounted alone, and SQLite keeps its log beside it: mount its folder in its place');
-  return stats;
+  const resolved = realpathSync(path);
+  const alone = [...BESIDE, '-owner'].find((suffix) => isMountedAlone(resolved + suffix));
+  if (alone === undefined) return stats;
+  const name = alone === '' ? 'it' : `"${basename(resolved)}${alone}"`;
+  throw new Error(
+    `${name} is mounted alone, and SQLite keeps its log beside it: mount its folder in its place`,
+  );
 }
 
 /**
@@ -219,7 +226,7 @@ export function existing(path: string, readOnly = false): URL {
 }
 
 /** Device and inode; undefined when there is nothing of this name. */
-function markOf(path: string): string | undefined {
+export function markOf(path: string): string | undefined {
   try {
     const { dev, ino } = statSync(path, { bigint: true });
     return `${dev}:${ino}`;

@@ -4,7 +4,6 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import type { Tell } from '../../events.ts';
 import { nameComplete, newPrivateFile, partialOf } from '../../lib/durable-files.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { StoreUnavailable } from '../../todos/store.ts';
 import {
   BackupFailed,
   type BackupProgress,
@@ -14,7 +13,7 @@ import {
   type Migrated,
 } from '../maintenance.ts';
 import { makeDurable } from './durability.ts';
-import { asNotOpened, resultCode } from './error.ts';
+import { asNotOpened, refusalOf, resultCode } from './error.ts';
 import { checkFile, checkLength, openExisting, removeDatabase } from './file.ts';
 import { lackOf } from './needs.ts';
 import { openOwned } from './owned-database.ts';
@@ -184,7 +183,7 @@ export function asStoreError<T>(work: () => T): T {
     return work();
   } catch (error) {
     if (resultCode(error) === undefined) throw error;
-    throw new StoreUnavailable(messageOf(error), { cause: error });
+    throw refusalOf(error);
   }
 }
 

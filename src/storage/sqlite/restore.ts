@@ -15,6 +15,7 @@ import {
   checkLength,
   checkWritable,
   existing,
+  markOf,
   ownerFor,
   removeDatabase,
   resolvePath,
@@ -84,7 +85,7 @@ export class Restore {
   async run(name: string, file: string, options: RestoreOptions): Promise<Restored> {
     const kind = await kindOf(file);
     const path = pathOf(name);
-    if (realpathSync(file) === path) throw new BackupRefused('bad-data', 'it is the database itself');
+    if (markOf(file) === markOf(path)) throw new BackupRefused('bad-data', 'it is the database itself');
     try {
       using _lock = await lockFile(path, 0, () => {});
       const staged = this.#makeBeside(path);
@@ -115,18 +116,17 @@ export class Restore {
     const aside = `${path}.${new Date().toISOString().replaceAll(':', '')}`;
     const partial = this.#makeBeside(path);
     // SQLite would begin by throwing away a log that it cannot use.
-    const opened = (await kindOf(path)) === 'database' ? openOld(path) : undefined;
+    using locked = (await kindOf(path)) === 'database' ? lockOld(path) : undefined;
     let highestId: number | undefined;
     let replace: () => unknown;
-    if (opened === undefined) {
+    if (locked === undefined) {
       await writeFile(partial, createReadStream(path), { flush: true });
       options.onDeciding();
       const logOf = (suffix: string) => aside + suffix;
       replace = () => nameDatabase(staged, path, () => {}, logOf);
     } else {
-      const pageSize = pragma(opened, 'page_size');
-      highestId = await copyAside(opened, partial, options);
-      replace = () => this.#into(path, pageSize, staged, options);
+      highestId = await copyAside(path, partial, options);
+      replace = () => this.#into(path, locked, staged, options);
     }
     nameComplete(partial, aside);
     this.#own.add(aside);
@@ -141,9 +141,18 @@ export class Restore {
     return { path: aside, highestId };
   }
 
-  /** One transaction of SQLite: the file keeps its owner and mode, and a kill leaves the old pages or the new ones. */
-  async #into(path: string, pageSize: number, staged: string, { onDeciding }: RestoreOptions): Promise<void> {
+  /**
+   * One transaction of SQLite: the file keeps its owner and mode, and a kill leaves the old pages or the new ones. Until
+   * it begins, the lock keeps out programs whose writes the copy aside would lack.
+   */
+  async #into(
+    path: string,
+    locked: DatabaseSync,
+    staged: string,
+    { onDeciding }: RestoreOptions,
+  ): Promise<void> {
     using source = new DatabaseSync(staged);
+    const pageSize = pragma(locked, 'page_size');
     // SQLite refuses to copy pages of another size into a file that has a write-ahead log.
     if (pragma(source, 'page_size') !== pageSize)
       source.exec(`PRAGMA journal_mode = DELETE; PRAGMA page_size = ${pageSize}; VACUUM`);
@@ -151,6 +160,7 @@ export class Restore {
       if (remainingPages <= PAGES_OF_STEP) onDeciding();
     };
     progress({ remainingPages: pragma(source, 'page_count') });
+    locked.close();
     try {
       await backup(source, path, { rate: PAGES_OF_STEP, progress });
     } catch (error) {
@@ -183,9 +193,13 @@ async function stage(
 ): Promise<Pick<Restored, 'counts' | 'highestId'>> {
   if (kind === 'database') await copyBackup(file, staged, onProgress);
   using database = new DatabaseSync(staged);
-  // Changes in a log would stay behind when the file gets its name.
-  database.exec('PRAGMA journal_mode = DELETE');
-  migrate(database);
+  try {
+    // Changes in a log would stay behind when the file gets its name.
+    database.exec('PRAGMA journal_mode = DELETE');
+    migrate(database);
+  } catch (error) {
+    throw asRefused(error);
+  }
   if (kind === 'export') {
     const { add, finish } = importInto(database);
     finish(await readExport(createReadStream(file), add));
@@ -215,24 +229,31 @@ async function copyBackup(
     checkReadableSchema(source);
     await copyPages(source, staged, onProgress);
   } catch (error) {
-    const code = resultCode(error);
-    if (code !== undefined && !isDamage(error)) throw error;
-    throw new BackupRefused('bad-data', messageOf(error), { cause: error });
+    throw asRefused(error);
   }
   if (!(await isUnchanged())) throw new BackupRefused('bad-data', 'it was changed while it was read');
+}
+
+/** The error of a step with a backup, which is to blame unless the machine is. */
+function asRefused(error: unknown): unknown {
+  if (resultCode(error) !== undefined && !isDamage(error) && !isOtherFormat(error)) return error;
+  return new BackupRefused('bad-data', messageOf(error), { cause: error });
 }
 
 /** Milliseconds to wait for the `sqlite3` shell. */
 const BUSY_TIMEOUT_MS = 2_000;
 
-/** The database to replace; undefined when SQLite cannot read it. @throws {Cannot} when it is not of this service. */
-function openOld(path: string): DatabaseSync | undefined {
+/**
+ * The database to replace, in a transaction that keeps every other writer out; undefined when SQLite cannot read it.
+ *
+ * @throws {Cannot} when it is not of this service.
+ */
+function lockOld(path: string): DatabaseSync | undefined {
   using parts = new DisposableStack();
   try {
     checkReplaceable(path);
     const database = parts.use(connect(path));
-    // The copy would wait without an end for another program that writes now.
-    database.exec('BEGIN IMMEDIATE; ROLLBACK');
+    database.exec('BEGIN IMMEDIATE');
     parts.move();
     return database;
   } catch (error) {
@@ -267,11 +288,11 @@ function checkReplaceable(path: string): void {
 
 /** Copies the old database. The result is the highest id that it had given out. */
 async function copyAside(
-  database: DatabaseSync,
+  path: string,
   aside: string,
   { onProgress }: RestoreOptions,
 ): Promise<number | undefined> {
-  using old = database;
+  using old = connect(path);
   await copyPages(old, aside, onProgress);
   try {
     return sourceOf(old, async () => true).highestId;

@@ -91,8 +91,12 @@ function versionOf(database: DatabaseSync): number {
   return version;
 }
 
-/** Counts of objects in a database, and of the tables that this service has since its first schema. */
-const COUNT_OBJECTS = `SELECT count(*) AS objects, count(*) FILTER (WHERE name IN ('categories', 'todos')) AS ours
+/**
+ * Counts of objects in a database, and of the tables that this service has since its first schema: other programs have
+ * such names too, and not the name of our constraint.
+ */
+const COUNT_OBJECTS = `SELECT count(*) AS objects, count(*) FILTER (
+    WHERE type = 'table' AND name IN ('categories', 'todos') AND sql LIKE '%CONSTRAINT ids_exhausted%') AS ours
   FROM sqlite_schema`;
 
 /** Throws an Error for people when a database is of another program, or is not marked as this service's. */
