@@ -196,3 +196,38 @@ describe('deploy/compose.yaml', () => {
     for (const { username, credentials } of realm.users) assert.equal(credentials[0].value, username);
   });
 });
+
+describe('deploy/todo-service.socket', () => {
+  const service = read('deploy/todo-service.service');
+  const socket = read('deploy/todo-service.socket');
+  const valuesOf = (unit: string, name: string) =>
+    Array.from(unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm')), ([, value = '']) => value);
+
+  test('holds the address at which the service listens by default, for one process, with a queue of 4,096', () => {
+    assert.deepEqual(valuesOf(socket, 'ListenStream'), ['127.0.0.1:5080']);
+    assert.deepEqual(valuesOf(socket, 'Backlog'), ['4096']);
+    assert.deepEqual(valuesOf(socket, 'Accept'), []);
+  });
+
+  test('starts with the service once it is enabled, and neither before it nor because of it', () => {
+    assert.deepEqual(valuesOf(socket, 'WantedBy'), ['todo-service.service']);
+    assert.match(valuesOf(service, 'After').join(' '), /\btodo-service\.socket\b/);
+    assert.doesNotMatch(service, /^(?:Requires|Wants|BindsTo|Sockets|Also)=.*todo-service\.socket/m);
+  });
+
+  const [, script = ''] = /^ExecStopPost=\+\/bin\/sh -c '(.*)'$/m.exec(service) ?? [];
+  for (const [end, orders] of [
+    ...valuesOf(service, 'RestartPreventExitStatus')
+      .flatMap((codes) => codes.split(' '))
+      .map((code) => [code, '--no-block stop todo-service.socket\n'] as const),
+    ...['0', '1', '69', '75', '143', '203', 'KILL', 'TERM', ''].map((end) => [end, ''] as const),
+  ]) {
+    test(`${orders === '' ? 'stays open' : 'is closed'} when the service ends with "${end}"`, async () => {
+      await using folder = await temporaryFolder();
+      await writeFile(join(folder.path, 'systemctl'), '#!/bin/sh\necho "$@"\n', { mode: 0o755 });
+      const env = { PATH: folder.path, EXIT_STATUS: end };
+      const { stdout } = await promisify(execFile)('/bin/sh', ['-c', script.replaceAll('$$', '$')], { env });
+      assert.equal(stdout, orders);
+    });
+  }
+});

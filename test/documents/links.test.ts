@@ -9,7 +9,7 @@ import { anchorsOf, PAGES, slug } from '../../tools/pages.ts';
 const CODE = globSync([
   '{src,tools,bench/endurance}/**/*.ts',
   'packages/*/src/**/*.ts',
-  'deploy/*.{yaml,json,service}',
+  'deploy/*.{yaml,json,service,socket}',
   'deploy/kubernetes/*/*.yaml',
   'deploy/proxies/*',
   'deploy/debian/environment',

@@ -20,7 +20,7 @@ test('an instance has the unit of the one service but for its name, its ports an
     own.filter((line) => !others.includes(line)),
     [
       'Description=Todo Service, instance %i',
-      'Conflicts=todo-service.service',
+      'Conflicts=todo-service.service todo-service.socket',
       'ExecStart=/usr/bin/env TODO_PORT=508%i TODO_ADMIN_PORT=919%i /usr/lib/todo-service/instance %i',
       'ExecStartPost=-/usr/bin/env TODO_ADMIN_PORT=919%i /usr/bin/todo-service healthcheck --live',
     ],
@@ -32,9 +32,10 @@ test('an instance has the unit of the one service but for its name, its ports an
       'ExecStart=/usr/bin/todo-service serve',
       'Environment=TODO_ADMIN_PORT=9090',
       'ExecStartPost=-/usr/bin/todo-service healthcheck --live',
+      "ExecStopPost=+/bin/sh -c 'case $$EXIT_STATUS in 2|65|78) exec systemctl --no-block stop todo-service.socket; esac'",
     ],
   );
-  assert.equal(own.length, others.length);
+  assert.equal(own.length, others.length - 1);
   assert.match(template, /^RestartPreventExitStatus=2 65 78$/m);
   assert.match(template, /^ProtectSystem=strict$/m);
 });

@@ -24,6 +24,7 @@ const PLACES = {
     0o644,
   ],
   'deploy/todo-service.service': ['usr/lib/systemd/system/todo-service.service', 0o644],
+  'deploy/todo-service.socket': ['usr/lib/systemd/system/todo-service.socket', 0o644],
   'deploy/debian/todo-service-backup.service': ['usr/lib/systemd/system/todo-service-backup.service', 0o644],
   'deploy/debian/todo-service-backup.timer': ['usr/lib/systemd/system/todo-service-backup.timer', 0o644],
   'deploy/debian/instance': ['usr/lib/todo-service/instance', 0o755],

@@ -40,12 +40,14 @@ const DATA = 'var/lib/todo-service';
 const BACKUPS = 'var/backups/todo-service';
 const METRICS = 'var/lib/todo-service-metrics';
 const EXPORTED = 'var/lib/prometheus/node-exporter/todo-service-backup.prom';
+const SOCKET_WANTED = 'etc/systemd/system/todo-service.service.wants/todo-service.socket';
 const TIMER_WANTED = 'etc/systemd/system/timers.target.wants/todo-service-backup.timer';
 const INSTANCES = ['multi-user', 'other'].map(
   (target, index) => `etc/systemd/system/${target}.target.wants/todo-service@${index + 1}.service`,
 );
 const UNITS = [
   'todo-service.service',
+  'todo-service.socket',
   'todo-service@1.service',
   'todo-service-backup.service',
   'todo-service-backup.timer',
@@ -170,7 +172,7 @@ describe('The Debian package', { concurrency: false }, () => {
     for (const unit of UNITS) {
       const words = ['verify', '--man=no', '--recursive-errors=no', `--root=${root}`, unit];
       assert.equal(await must('systemd-analyze', ...words), '', unit);
-      if (unit.endsWith('.timer')) continue;
+      if (!unit.endsWith('.service')) continue;
       const offline = ['security', '--offline=yes', '--threshold=11', '--no-pager'];
       await must('systemd-analyze', ...offline, fileOf(unit));
     }
@@ -387,6 +389,8 @@ describe('The Debian package', { concurrency: false }, () => {
   test('stops and keeps data and configuration when it is removed, and takes all but backups along when it is purged', async () => {
     await mkdir(join(root, TIMER_WANTED, '..'), { recursive: true });
     await symlink('/usr/lib/systemd/system/todo-service-backup.timer', join(root, TIMER_WANTED));
+    await mkdir(join(root, SOCKET_WANTED, '..'), { recursive: true });
+    await symlink('/usr/lib/systemd/system/todo-service.socket', join(root, SOCKET_WANTED));
     for (const link of INSTANCES) {
       await mkdir(join(root, link, '..'), { recursive: true });
       await symlink('/usr/lib/systemd/system/todo-service@.service', join(root, link));
@@ -394,7 +398,7 @@ describe('The Debian package', { concurrency: false }, () => {
     await dpkg('--remove', 'todo-service');
     assert.match(
       (await ordered()).join('\n'),
-      /stop .*todo-service-backup\.timer .*todo-service\.service todo-service@\*\.service$/,
+      /stop .*todo-service-backup\.timer .*todo-service\.socket todo-service\.service todo-service@\*\.service$/,
     );
     for (const link of INSTANCES) await assert.rejects(lstat(join(root, link)), { code: 'ENOENT' });
     assert.equal(existsSync(join(root, 'usr/bin/todo-service')), false);
@@ -402,7 +406,7 @@ describe('The Debian package', { concurrency: false }, () => {
     assert.ok(existsSync(join(root, CONFIGURATION)));
 
     await dpkg('--purge', 'todo-service');
-    for (const path of [DATA, METRICS, CONFIGURATION, WANTED, TIMER_WANTED])
+    for (const path of [DATA, METRICS, CONFIGURATION, WANTED, join(SOCKET_WANTED, '..'), TIMER_WANTED])
       assert.equal(existsSync(join(root, path)), false, path);
     assert.equal((await readdir(join(root, BACKUPS))).length, 2 * KEPT + 2);
   });
