@@ -6,11 +6,20 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { signer } from '../../packages/conformance/src/sign.ts';
 import { PostgresServer } from '../storage/postgres-server.ts';
-import { freePort, listen } from '../support/folder.ts';
+import { freePort, listen, temporaryFolder } from '../support/folder.ts';
+import { Holder, noParent } from '../support/given.ts';
 import { testAuth } from '../support/list.ts';
-import { type Behind, noNginx, proxies, startNginxOfTwo } from '../support/proxies.ts';
+import {
+  type Behind,
+  noHaproxy,
+  noNginx,
+  proxies,
+  startHaproxyOfHeld,
+  startNginxOfHeld,
+  startNginxOfTwo,
+} from '../support/proxies.ts';
 import { clientsBehind, restartBehind, startRestartable } from '../support/restart-behind.ts';
-import { type ServeOptions, startService } from '../support/start.ts';
+import { authVariables, type ServeOptions, startService } from '../support/start.ts';
 
 const NOTHING = { failures: {}, notOnce: 0 };
 
@@ -19,6 +28,38 @@ for (const [name, start, skip] of proxies) {
     skip,
   }, async () => {
     assert.deepEqual(await restartBehind(start, 2), NOTHING);
+  });
+}
+
+for (const [name, start, skip] of [
+  ['HAProxy', startHaproxyOfHeld, noHaproxy() || noParent()],
+  ['nginx', startNginxOfHeld, noNginx() || noParent()],
+] as const) {
+  test(`clients of ${name} do not notice that an instance is restarted or killed whose socket is held`, {
+    skip,
+  }, async () => {
+    await using folder = await temporaryFolder();
+    const auth = testAuth();
+    const variables = await authVariables(auth, folder.path);
+    using parent = await Holder.open(['serve', '--data-dir', folder.path]);
+    const started = async () => {
+      const pid = await parent.start(variables);
+      await parent.logged('started');
+      return pid;
+    };
+    let pid = await started();
+    await using proxy = await start(Number(new URL(parent.url).port));
+    const seen = await clientsBehind(proxy, auth, async (goOn) => {
+      for (const signal of ['SIGTERM', 'SIGTERM', 'SIGKILL']) {
+        await goOn();
+        process.kill(pid, signal);
+        await parent.ended();
+        pid = await started();
+      }
+    });
+    process.kill(pid, 'SIGTERM');
+    await parent.ended();
+    assert.deepEqual(seen, NOTHING);
   });
 }
 

@@ -36,7 +36,14 @@ export function noNginx(): string | false {
 }
 
 /** The example of the documents, with other ports, and patience for a slow machine. */
-export const startHaproxy: StartProxy = (port) => startHaproxyOf(port, (example) => example);
+export const startHaproxyOfHeld: StartProxy = (port) => startHaproxyOf(port, (example) => example);
+
+/** The same, with the lines for an instance whose address nobody holds. */
+export const startHaproxy: StartProxy = (port) =>
+  startHaproxyOf(port, (example) => {
+    const [first = '', rest = ''] = withoutHeld(example).split(NOBODY_HOLDS);
+    return first + rest.replace(/^( *)# (?=server|use-server|listen|bind|errorfile)/gm, '$1');
+  });
 
 /** An instance behind a proxy, on 127.0.0.1. */
 export interface Behind {
@@ -66,9 +73,17 @@ export const startHaproxyOfThree = (instances: readonly Behind[]): Promise<Rever
     ),
   );
 
+/** Begins the lines of haproxy.cfg for an instance whose address nobody holds. */
+const NOBODY_HOLDS = /^ *# One instance whose address nobody holds.*\n.*\n/m;
+
 function severalOf(example: string, lines: RegExp): string {
   const uncommented = new RegExp(`^( *)# (?=${lines.source})`, 'gm');
-  return example.replace(/^ *# One instance\..*/ms, '').replace(uncommented, '$1');
+  return (withoutHeld(example).split(NOBODY_HOLDS)[0] ?? '').replace(uncommented, '$1');
+}
+
+/** An example without its lines for an instance whose address systemd holds, and with kept connections. */
+function withoutHeld(example: string): string {
+  return example.replace(/^ *server (?:one )?127\.0\.0\.1:.*\n/gm, '').replace(/# (?=keepalive)/g, '');
 }
 
 async function startHaproxyOf(port: number, change: (example: string) => string): Promise<ReverseProxy> {
@@ -84,22 +99,26 @@ async function startHaproxyOf(port: number, change: (example: string) => string)
 }
 
 /** The example of the documents, with other ports and folders, and patience for a slow machine. */
-export const startNginx: StartProxy = (port) => startNginxOf('nginx.conf', port, (example) => example);
+export const startNginxOfHeld: StartProxy = (port) => startNginxOf('nginx.conf', port, (example) => example);
 
-/** The example for several instances, on two machines. */
+/** The example for an instance whose address nobody holds. */
+export const startNginx: StartProxy = (port) => startNginxOf('nginx-bridge.conf', port, (example) => example);
+
+/** The example with its lines for several instances, on two machines. */
 export const startNginxOfTwo = (one: Behind, two: Behind): Promise<ReverseProxy> =>
-  startNginxOf('nginx-several.conf', one.port, (example) =>
-    example
-      .replace('10.0.0.1:5080', `127.0.0.1:${one.port}`)
-      .replace('10.0.0.2:5080', `127.0.0.1:${two.port}`),
+  startNginxOf('nginx.conf', one.port, (example) =>
+    withoutHeld(example)
+      .replace('# server 10.0.0.1:5080', `server 127.0.0.1:${one.port}`)
+      .replace('# server 10.0.0.2:5080', `server 127.0.0.1:${two.port}`),
   );
 
 /** The same, with the lines for three instances on one machine. */
 export const startNginxOfThree = (instances: readonly Behind[]): Promise<ReverseProxy> =>
-  startNginxOf('nginx-several.conf', 0, (example) =>
+  startNginxOf('nginx.conf', 0, (example) =>
     instances.reduce(
-      (text, { port }, index) => text.replace(`127.0.0.1:508${index + 1} `, `127.0.0.1:${port} `),
-      example.replace(/^ *server 10\..*\n/gm, '').replace(/^( *)# (?=server 127\.)/gm, '$1'),
+      (text, { port }, index) =>
+        text.replace(`# server 127.0.0.1:508${index + 1} `, `server 127.0.0.1:${port} `),
+      withoutHeld(example),
     ),
   );
 
@@ -109,8 +128,6 @@ export const startNginxWithPage =
   (port) =>
     startNginxOf(example, port, (text) =>
       text
-        .replace(/^ *server 10\.0\.0\.2.*\n/m, '')
-        .replace('10.0.0.1:5080', `127.0.0.1:${port}`)
         .replace(/^( *)location \/ \{$/m, '$1location /api/ {')
         .replace(/^( *)# (.*) # \/api$/gm, '$1$2')
         .replace('/var/www/todo', `"${files}"`),

@@ -349,7 +349,7 @@ test('the variables of two machines behind a proxy are sound, and give them time
     { ...env, TODO_DATABASE_PASSWORD_FILE: ALERTS, TODO_ADMIN_PORT: '9090' },
   );
   const { shutdownDelaySeconds, shutdownSeconds, address, admin } = config;
-  for (const of of [address, admin]) assert.partialDeepStrictEqual(of, { host: '0.0.0.0' });
+  for (const each of [address, admin]) assert.partialDeepStrictEqual(each, { host: '0.0.0.0' });
   assert.ok(Number(setting('TimeoutStopSec')) > shutdownDelaySeconds + shutdownSeconds + 5);
 });
 
@@ -359,7 +359,7 @@ test('the alert about memory comes before the unit is killed for it', () => {
 });
 
 test('the proxy of the example closes idle connections before the service does', () => {
-  for (const example of ['nginx.conf', 'nginx-several.conf']) {
+  for (const example of ['nginx.conf', 'nginx-bridge.conf']) {
     assert.ok(Number(/keepalive_timeout (\d+)s/.exec(read(`deploy/proxies/${example}`))?.[1]) < 75);
   }
 });
