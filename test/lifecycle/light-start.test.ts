@@ -54,6 +54,7 @@ test('the version and the list of commands load nothing of the service', async (
       'lib/assets.ts',
       'lib/cannot.ts',
       'lib/nearest.ts',
+      'lib/quote.ts',
       'main.ts',
       'start.js',
     ]);
