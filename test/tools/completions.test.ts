@@ -30,6 +30,7 @@ const SERVE = [
   '--no-migrate',
   '--port',
   '--profile',
+  '--socket',
 ];
 const FIRST = [
   ...[
