@@ -72,7 +72,7 @@ const LACK = `SELECT quote_ident(current_user) AS role, coalesce((
   ), (
     SELECT format('GRANT CREATE ON SCHEMA %I TO %I', nspname, current_user) FROM pg_namespace
       WHERE oid = coalesce((SELECT relnamespace FROM pg_class WHERE oid = to_regclass('todo_schema')),
-        current_schema()::regnamespace) AND NOT has_schema_privilege(oid, 'CREATE')
+        to_regnamespace(quote_ident(current_schema()))) AND NOT has_schema_privilege(oid, 'CREATE')
   )) AS lack`;
 const HAVE_CATEGORIES = 'SELECT EXISTS (SELECT FROM categories) AS found';
 
