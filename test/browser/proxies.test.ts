@@ -32,7 +32,7 @@ const TYPES = {
   '/app.webmanifest': 'application/manifest+json',
 };
 
-for (const example of ['nginx.conf', 'nginx-bridge.conf']) {
+for (const example of ['nginx.conf', 'nginx-several.conf']) {
   test(`a page of ${example} runs its modules, shows its picture and reads the service`, {
     skip: noNginx(),
   }, async () => {

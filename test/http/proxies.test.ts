@@ -183,7 +183,7 @@ test('the lines for TLS and HTTP/2 of the example for nginx are right', { skip: 
   assert.equal(headers[':status'], 200);
 });
 
-for (const example of ['nginx.conf', 'nginx-bridge.conf']) {
+for (const example of ['nginx.conf', 'nginx-several.conf']) {
   test(`${example} serves a page at / and the service below /api, whose tags and Location fit, after a kill too`, {
     skip: noNginx(),
   }, async () => {
@@ -218,7 +218,7 @@ for (const example of ['nginx.conf', 'nginx-bridge.conf']) {
     assert.equal((await ask('PUT', '/todos/1', { 'if-match': tag }, edit)).status, 204);
     // As a kill: the proxy finds nobody listening.
     const restarted = service.restart('SIGKILL');
-    if (example === 'nginx.conf') await restarted;
+    if (example === 'nginx-several.conf') await restarted;
     const again = await ask(
       'POST',
       '/todos',

@@ -99,26 +99,29 @@ async function startHaproxyOf(port: number, change: (example: string) => string)
 }
 
 /** The example of the documents, with other ports and folders, and patience for a slow machine. */
-export const startNginxOfHeld: StartProxy = (port) => startNginxOf('nginx.conf', port, (example) => example);
+export const startNginx: StartProxy = (port) => startNginxOf('nginx.conf', port, (example) => example);
 
-/** The example for an instance whose address nobody holds. */
-export const startNginx: StartProxy = (port) => startNginxOf('nginx-bridge.conf', port, (example) => example);
+/** The example for several instances, with its lines for one whose address is held. */
+export const startNginxOfHeld: StartProxy = (port) =>
+  startNginxOf('nginx-several.conf', port, (example) =>
+    example.replace(/^ *(?:server 10\.|keepalive).*\n/gm, '').replace(/# (?=server 127\.0\.0\.1:5080)/g, ''),
+  );
 
-/** The example with its lines for several instances, on two machines. */
+/** The example for several instances, on two machines. */
 export const startNginxOfTwo = (one: Behind, two: Behind): Promise<ReverseProxy> =>
-  startNginxOf('nginx.conf', one.port, (example) =>
-    withoutHeld(example)
-      .replace('# server 10.0.0.1:5080', `server 127.0.0.1:${one.port}`)
-      .replace('# server 10.0.0.2:5080', `server 127.0.0.1:${two.port}`),
+  startNginxOf('nginx-several.conf', one.port, (example) =>
+    example
+      .replace('10.0.0.1:5080', `127.0.0.1:${one.port}`)
+      .replace('10.0.0.2:5080', `127.0.0.1:${two.port}`),
   );
 
 /** The same, with the lines for three instances on one machine. */
 export const startNginxOfThree = (instances: readonly Behind[]): Promise<ReverseProxy> =>
-  startNginxOf('nginx.conf', 0, (example) =>
+  startNginxOf('nginx-several.conf', 0, (example) =>
     instances.reduce(
       (text, { port }, index) =>
         text.replace(`# server 127.0.0.1:508${index + 1} `, `server 127.0.0.1:${port} `),
-      withoutHeld(example),
+      example.replace(/^ *server 10\..*\n/gm, ''),
     ),
   );
 
@@ -128,6 +131,8 @@ export const startNginxWithPage =
   (port) =>
     startNginxOf(example, port, (text) =>
       text
+        .replace(/^ *server 10\.0\.0\.2.*\n/m, '')
+        .replace('10.0.0.1:5080', `127.0.0.1:${port}`)
         .replace(/^( *)location \/ \{$/m, '$1location /api/ {')
         .replace(/^( *)# (.*) # \/api$/gm, '$1$2')
         .replace('/var/www/todo', `"${files}"`),

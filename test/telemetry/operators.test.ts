@@ -359,7 +359,7 @@ test('the alert about memory comes before the unit is killed for it', () => {
 });
 
 test('the proxy of the example closes idle connections before the service does', () => {
-  for (const example of ['nginx.conf', 'nginx-bridge.conf']) {
+  for (const example of ['nginx.conf', 'nginx-several.conf']) {
     assert.ok(Number(/keepalive_timeout (\d+)s/.exec(read(`deploy/proxies/${example}`))?.[1]) < 75);
   }
 });
