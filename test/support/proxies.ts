@@ -104,7 +104,7 @@ export const startNginx: StartProxy = (port) => startNginxOf('nginx.conf', port,
 /** The example for several instances, with its lines for one whose address is held. */
 export const startNginxOfHeld: StartProxy = (port) =>
   startNginxOf('nginx-several.conf', port, (example) =>
-    example.replace(/^ *(?:server 10\.|keepalive).*\n/gm, '').replace(/# (?=server 127\.0\.0\.1:5080)/g, ''),
+    example.replace(/^ *(?:server 10\.|keepalive).*\n/gm, '').replace(/# (?=server \S+ max_fails=0;)/g, ''),
   );
 
 /** The example for several instances, on two machines. */
