@@ -47,8 +47,7 @@ function readEndpoint(
   }
   const [alone, base] = ENDPOINTS;
   if (variable === alone) return url;
-  const path = url.pathname.replace(/\/+$/, '');
-  if (isOnly && path.endsWith(PATH)) {
+  if (isOnly && /\/v1\/traces\/*$/.test(url.pathname)) {
     const wanted = `must not end in "${PATH}", which is added to it: leave it out, or set ${alone}`;
     settings.refuse(base, wanted);
   }
