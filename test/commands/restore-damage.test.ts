@@ -60,7 +60,7 @@ test('restore: whatever happened to the files of a database, it is replaced and 
     assert.deepEqual(left, []);
   };
   await fc.assert(fc.asyncProperty(fc.constantFrom(closed, ...killed), damage, restored), {
-    numRuns: cases(20, 400),
+    numRuns: cases(20, 150),
   });
 });
 
