@@ -1,4 +1,4 @@
-import { globSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import type { UserConfig } from 'vitepress';
 import manifest from '../../package.json' with { type: 'json' };
 import { PAGES, slug } from '../../tools/pages.ts';
@@ -24,9 +24,7 @@ const config: UserConfig = {
   srcDir: '..',
   outDir: '../build/site',
   cacheDir: '../build/site-cache',
-  srcExclude: globSync('**/*.md', { exclude: ['**/node_modules', 'build'] }).filter(
-    (page) => !PAGES.includes(page),
-  ),
+  srcExclude: foldersWithoutPages(),
   rewrites: (page) => page.replace(/README\.md$/, 'index.md'),
   lang: 'en',
   // The pictures follow the system too.
@@ -61,3 +59,10 @@ const config: UserConfig = {
   },
 };
 export default config;
+
+/** Folders of the checkout that have no page: what tests and tools make there has pages of others. */
+function foldersWithoutPages(): string[] {
+  const shown = PAGES.map((page) => page.split('/')[0]);
+  const folders = readdirSync('.', { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return folders.filter(({ name }) => !shown.includes(name)).map(({ name }) => `${name}/**`);
+}
