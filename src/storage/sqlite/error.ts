@@ -59,6 +59,11 @@ const UNREADABLE = [SQLITE_IOERR_READ, SQLITE_IOERR_SHORT_READ, SQLITE_IOERR_COR
 export function isDamage(error: unknown): boolean {
   const code = resultCode(error);
   if (code !== undefined && UNREADABLE.includes(code)) return true;
+  return isCorrupt(error);
+}
+
+/** Whether SQLite has found a damaged page, or no database at all. */
+function isCorrupt(error: unknown): boolean {
   return isOfKind(error, SQLITE_CORRUPT, SQLITE_NOTADB);
 }
 
@@ -123,15 +128,18 @@ export class NotOurs extends Error {
 export function asNotOpened(path: string, error: unknown): Cannot {
   if (error instanceof Cannot) return error;
   if (error instanceof NotOurs) return notOpened(path, error.message, 'bad-data', error);
-  if (isOfKind(error, SQLITE_CORRUPT, SQLITE_NOTADB) || isOtherFormat(error))
-    return notOpened(path, `${messageOf(error)}: restore a backup`, 'bad-data', error);
+  if (isCorrupt(error) || isOtherFormat(error)) return notOpened(path, withRemedy(error), 'bad-data', error);
   return notOpened(path, messageOf(error), 'unavailable', error);
+}
+
+/** The message of a file that no restart mends, and what does. */
+function withRemedy(error: unknown): string {
+  return `${messageOf(error)}: restore a backup`;
 }
 
 /** A refusal of SQLite (locked, full, read-only, damaged), as a line for the operator. */
 export function refusalOf(error: unknown): Cannot | StoreUnavailable {
-  if (isOfKind(error, SQLITE_CORRUPT, SQLITE_NOTADB))
-    return new Cannot('bad-data', `${messageOf(error)}: restore a backup`, { cause: error });
+  if (isCorrupt(error)) return new Cannot('bad-data', withRemedy(error), { cause: error });
   return new StoreUnavailable(messageOf(error), { cause: error });
 }
 
