@@ -50,13 +50,9 @@ async function addReferences(folder: string): Promise<void> {
   writeFileSync(`${folder}/api-reference.js`, await readScalarScript());
   for (const profile of ['shared-list', 'error-demo'] as const) {
     const text = readDocument(profile);
-    const { info }: { readonly info: { readonly title: string } } = JSON.parse(text);
     const parts = { document: `${profile}.v1.json`, script: 'api-reference.js', icon: 'icon.svg' };
     writeFileSync(`${folder}/${parts.document}`, text);
-    writeFileSync(
-      `${folder}/${profile}.html`,
-      referencePage(info.title, parts, { hideTestRequestButton: true }),
-    );
+    writeFileSync(`${folder}/${profile}.html`, referencePage(text, parts, { hideTestRequestButton: true }));
   }
 }
 

@@ -22,8 +22,7 @@ export function documentRoutes(profile: Documented, tell: Tell): readonly Route[
   return [
     document,
     serve(PAGE_PATH, () => {
-      const { info }: { readonly info: { readonly title: string } } = JSON.parse(readDocument(profile));
-      const page = referencePage(info.title, SERVED);
+      const page = referencePage(readDocument(profile), SERVED);
       return file('text/html; charset=utf-8', page, { 'content-security-policy': PAGE_POLICY });
     }),
     serve(ICON_PATH, () => file('image/svg+xml', ICON)),
@@ -91,19 +90,24 @@ interface PageParts {
 
 const SERVED: PageParts = { document: DOCUMENT_PATH, script: SCRIPT_PATH, icon: ICON_PATH };
 
-/** @param more Settings of Scalar beside our own. */
+/**
+ * The page over an OpenAPI document, whose title it has.
+ *
+ * @param more Settings of Scalar beside our own.
+ */
 export function referencePage(
-  title: string,
+  text: string,
   { document, script, icon }: PageParts,
   more: object = {},
 ): string {
+  const { info }: { readonly info: { readonly title: string } } = JSON.parse(text);
   const configuration = JSON.stringify({ url: document, ...CONFIGURATION, ...more });
   return `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>${title}</title>
+    <title>${info.title}</title>
     <link rel="icon" type="image/svg+xml" href="${icon}">
   </head>
   <body>
