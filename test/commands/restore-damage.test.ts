@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { backupSqlite } from '../../src/storage/sqlite/maintenance.ts';
 import { Restore } from '../../src/storage/sqlite/restore.ts';
 import { damage, type Files, leftFiles, put, written } from '../storage/damage.ts';
-import { execute, newDatabase, newPath } from '../storage/new-files.ts';
+import { execute, newDatabase, newPath, titlesOf } from '../storage/new-files.ts';
 import { cases } from '../support/cases.ts';
 import { refused, run } from './engines.ts';
 
@@ -20,15 +20,6 @@ async function backup(): Promise<string> {
   const copy = newPath('b.db');
   await backupSqlite(path, copy);
   return copy;
-}
-
-function titlesOf(path: string): readonly unknown[] {
-  using database = new DatabaseSync(path);
-  assert.deepEqual(database.prepare('PRAGMA integrity_check').all().map(Object.values), [['ok']]);
-  return database
-    .prepare('SELECT title FROM todos')
-    .all()
-    .map(({ title }) => title);
 }
 
 /** Whether SQLite reads a file that no other lies beside, and its schema. */

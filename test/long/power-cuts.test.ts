@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { backupSqlite } from '../../src/storage/sqlite/maintenance.ts';
 import { compileDisk, cutPower, noDisk, settle } from '../storage/disk.ts';
 import { exportOf } from '../storage/moving.ts';
-import { execute, newDatabase, newPath } from '../storage/new-files.ts';
+import { execute, newDatabase, newPath, titlesOf } from '../storage/new-files.ts';
 import { randomFrom } from '../storage/random.ts';
 import { endOf, start } from '../support/start.ts';
 
@@ -25,16 +24,6 @@ async function databaseOf(title: string): Promise<string> {
   const path = await newDatabase();
   execute(path, `INSERT INTO todos (title, category_id) VALUES ('${title}', 1)`);
   return path;
-}
-
-/** The titles in a database that is whole. */
-function titlesOf(path: string): readonly unknown[] {
-  using database = new DatabaseSync(path);
-  assert.deepEqual(database.prepare('PRAGMA integrity_check').all().map(Object.values), [['ok']]);
-  return database
-    .prepare('SELECT title FROM todos')
-    .all()
-    .map(({ title }) => title);
 }
 
 const NO_DATABASE = 'no database at all'.repeat(100);

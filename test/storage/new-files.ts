@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -37,4 +38,14 @@ export function fill(path: string, todos: number, title = "printf('Todo %d', i)"
     `INSERT INTO todos (title, category_id)
       WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${todos}) SELECT ${title}, 1 FROM n`,
   );
+}
+
+/** The titles in a database that is whole. */
+export function titlesOf(path: string): readonly unknown[] {
+  using database = new DatabaseSync(path);
+  assert.deepEqual(database.prepare('PRAGMA integrity_check').all().map(Object.values), [['ok']]);
+  return database
+    .prepare('SELECT title FROM todos')
+    .all()
+    .map(({ title }) => title);
 }
