@@ -45,8 +45,8 @@ export type OnConnection = (failure: StoreUnavailable | undefined, connection?: 
  * server has released its connection: `test/storage/postgres-connections.test.ts`.
  */
 export class ConnectionPool implements AsyncDisposable {
-  protected readonly cluster: Cluster;
-  protected readonly limits: Limits;
+  readonly #cluster: Cluster;
+  readonly #limits: Limits;
   readonly #tell: Tell;
   /** Connections in use or idle, with the time at which they expire. */
   readonly #connections = new Map<ServerConnection, number>();
@@ -64,19 +64,14 @@ export class ConnectionPool implements AsyncDisposable {
   #ending = false;
 
   constructor(cluster: Cluster, limits: Limits, tell: Tell) {
-    this.cluster = cluster;
-    this.limits = limits;
+    this.#cluster = cluster;
+    this.#limits = limits;
     this.#tell = tell;
   }
 
   counts(): PoolCounts {
     const idle = this.#idle.length;
     return { used: this.#connections.size - idle, idle, waiting: this.#waiting.size };
-  }
-
-  /** Takes every open connection out of use. */
-  retire(): void {
-    this.cluster.retire();
   }
 
   /** Waits for the running statements, and for the server to release the connections. */
@@ -94,7 +89,7 @@ export class ConnectionPool implements AsyncDisposable {
   }
 
   /** Calls back with a connection, or with the reason why there is none in time. */
-  protected take(onConnection: OnConnection): void {
+  take(onConnection: OnConnection): void {
     const idle = this.#idle.at(-1);
     if (idle === undefined) {
       this.#wait(onConnection);
@@ -108,7 +103,7 @@ export class ConnectionPool implements AsyncDisposable {
   }
 
   #wait(onConnection: OnConnection): void {
-    const { connectionMs } = this.limits;
+    const { connectionMs } = this.#limits;
     const waiting: OnConnection = (failure, connection) => {
       limit.clear();
       this.#waiting.delete(waiting);
@@ -122,7 +117,7 @@ export class ConnectionPool implements AsyncDisposable {
   }
 
   /** Takes a connection back, for the next caller that waits for one. */
-  protected put(connection: ServerConnection): void {
+  put(connection: ServerConnection): void {
     const [next] = this.#waiting;
     if (!this.#isUsable(connection) || connection.inTransaction) this.drop(connection);
     else if (next === undefined) this.#idle.push(connection);
@@ -132,14 +127,14 @@ export class ConnectionPool implements AsyncDisposable {
   #isUsable(connection: ServerConnection): boolean {
     return (
       connection.lost === undefined &&
-      !this.cluster.isRetired(connection) &&
+      !this.#cluster.isRetired(connection) &&
       performance.now() < (this.#connections.get(connection) ?? 0) &&
       !this.#ending
     );
   }
 
   /** Takes a connection out of use; its place is free when the server has released it. */
-  protected drop(connection: ServerConnection): void {
+  drop(connection: ServerConnection): void {
     this.#connections.delete(connection);
     this.#idle = this.#idle.filter((idle) => idle !== connection);
     void connection.leave();
@@ -148,24 +143,24 @@ export class ConnectionPool implements AsyncDisposable {
 
   /** Opens connections for waiting callers, as far as there is room. */
   #grow(): void {
-    const { connections } = this.limits;
+    const { connections } = this.#limits;
     while (this.#waiting.size > this.#opening && this.#connections.size + this.#opening < connections) {
       const probing = this.#failure !== undefined && this.#opening > 0;
       if (this.#ending || this.#pause !== undefined || probing) return;
-      if (!this.cluster.address.hosts.some((host) => this.#hasRoom(host))) return;
+      if (!this.#cluster.address.hosts.some((host) => this.#hasRoom(host))) return;
       void this.#open();
     }
   }
 
   async #open(): Promise<void> {
     this.#opening += 1;
-    const { statementMs, connectionMs, writes = false } = this.limits;
+    const { statementMs, connectionMs, writes = false } = this.#limits;
     const requirements = { statementMs, strict: true, writes, withinMs: Math.max(OPEN_MS, connectionMs) };
     try {
-      const connection = await this.cluster.open(requirements, (opening) => this.#hold(opening));
+      const connection = await this.#cluster.open(requirements, (opening) => this.#hold(opening));
       this.#opening -= 1;
       this.#failure = undefined;
-      const life = this.limits.lifetimeMs * (0.8 + 0.2 * Math.random());
+      const life = this.#limits.lifetimeMs * (0.8 + 0.2 * Math.random());
       this.#connections.set(connection, performance.now() + life);
       void connection.closed.then(() => this.#lost(connection));
       this.put(connection);
@@ -186,7 +181,7 @@ export class ConnectionPool implements AsyncDisposable {
 
   #hasRoom(host: Host): boolean {
     const held = this.#held.values().filter((connection) => connection.host === host);
-    return held.toArray().length < this.limits.connections;
+    return held.toArray().length < this.#limits.connections;
   }
 
   #hold(connection: ServerConnection): void {
@@ -214,7 +209,7 @@ export class ConnectionPool implements AsyncDisposable {
   }
 
   #sweep(): void {
-    const longAgo = performance.now() - this.limits.idleMs;
+    const longAgo = performance.now() - this.#limits.idleMs;
     for (const idle of this.#idle) {
       if (idle.readyAt < longAgo || !this.#isUsable(idle)) this.#discard(idle);
     }

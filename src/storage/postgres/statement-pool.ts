@@ -1,6 +1,8 @@
 import type { QueryResultRow } from 'pg';
-import { StoreNotWritable, StoreUnavailable } from '../../todos/store.ts';
-import { ConnectionPool, type OnConnection } from './connection-pool.ts';
+import type { Tell } from '../../events.ts';
+import { type PoolCounts, StoreNotWritable, StoreUnavailable } from '../../todos/store.ts';
+import type { Cluster } from './cluster.ts';
+import { ConnectionPool, type Limits, type OnConnection } from './connection-pool.ts';
 import { NOT_SYNCED, UNLOGGED } from './durability.ts';
 import { hasCode, OF_ALL_CONNECTIONS, OF_CONNECTION, RETRIABLE, toStoreError } from './error.ts';
 import type { Ask, ServerConnection, Statement } from './server-connection.ts';
@@ -21,10 +23,34 @@ interface State {
 const seeAllOf = (table: string): string => `SET LOCAL row_security = off; SELECT FROM ${table} LIMIT 0`;
 
 /**
- * A pool that sends statements, with a bounded wait for the answer. Statements that are safe to repeat are repeated;
- * errors are those of the store.
+ * Sends statements over a pool of connections, with a bounded wait for the answer. Statements that are safe to repeat are
+ * repeated; errors are those of the store.
  */
-export class StatementPool extends ConnectionPool {
+export class StatementPool implements AsyncDisposable {
+  readonly #cluster: Cluster;
+  readonly #limits: Limits;
+  readonly #pool: ConnectionPool;
+
+  constructor(cluster: Cluster, limits: Limits, tell: Tell) {
+    this.#cluster = cluster;
+    this.#limits = limits;
+    this.#pool = new ConnectionPool(cluster, limits, tell);
+  }
+
+  counts(): PoolCounts {
+    return this.#pool.counts();
+  }
+
+  /** Takes every open connection out of use. */
+  retire(): void {
+    this.#cluster.retire();
+  }
+
+  /** Waits for the running statements, and for the server to release the connections. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#pool[Symbol.asyncDispose]();
+  }
+
   /** The rows of a statement that changes nothing. */
   read<Row extends QueryResultRow>(statement: Statement): Promise<readonly Row[]> {
     return this.#run(statement, 'read');
@@ -47,9 +73,9 @@ export class StatementPool extends ConnectionPool {
    */
   async transaction<T>(first: string, work: (ask: Ask) => Promise<T>, tries = 1): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<ServerConnection>();
-    this.take((failure, taken) => (taken === undefined ? reject(failure) : resolve(taken)));
+    this.#pool.take((failure, taken) => (taken === undefined ? reject(failure) : resolve(taken)));
     const connection = await promise;
-    const { statementMs, answerMs } = this.limits;
+    const { statementMs, answerMs } = this.#limits;
     const ask: Ask = async (statement) => {
       try {
         return await connection.run(statement, { withinMs: answerMs, parts: true });
@@ -62,10 +88,10 @@ export class StatementPool extends ConnectionPool {
       await ask(`${connection.beginOf(statementMs, 'ISOLATION LEVEL REPEATABLE READ READ ONLY')}; ${first}`);
       const made = await work(ask);
       await ask('COMMIT');
-      this.put(connection);
+      this.#pool.put(connection);
       return made;
     } catch (error) {
-      this.drop(connection);
+      this.#pool.drop(connection);
       if (error instanceof StoreUnavailable && hasCode(error.cause, RETRIABLE) && tries < TRIES) {
         return this.transaction(first, work, tries + 1);
       }
@@ -78,7 +104,7 @@ export class StatementPool extends ConnectionPool {
    * pooler has dropped the setting that makes the server report it itself.
    */
   async checkNoneHidden(table: 'todos' | 'categories' | 'idempotency_keys'): Promise<void> {
-    if (this.cluster.mayHideRows) await this.read(seeAllOf(table));
+    if (this.#cluster.mayHideRows) await this.read(seeAllOf(table));
   }
 
   /**
@@ -102,18 +128,18 @@ export class StatementPool extends ConnectionPool {
       const attempt: OnConnection = (failure, connection) => {
         if (connection === undefined) return reject(failure);
         tries += 1;
-        connection.ask<Row>(statement, { withinMs: this.limits.answerMs }, (error, rows) => {
+        connection.ask<Row>(statement, { withinMs: this.#limits.answerMs }, (error, rows) => {
           if (hasCode(error, OF_ALL_CONNECTIONS)) this.retire();
-          if (hasCode(error, OF_CONNECTION)) this.drop(connection);
-          else this.put(connection);
+          if (hasCode(error, OF_CONNECTION)) this.#pool.drop(connection);
+          else this.#pool.put(connection);
           if (error === undefined) return resolve(rows);
           const elsewhere = hasCode(error, OF_CONNECTION) && !repeated;
           repeated ||= elsewhere;
-          if (elsewhere || (hasCode(error, RETRIABLE) && tries < TRIES)) return this.take(attempt);
+          if (elsewhere || (hasCode(error, RETRIABLE) && tries < TRIES)) return this.#pool.take(attempt);
           reject(toStoreError(error, kind));
         });
       };
-      this.take(attempt);
+      this.#pool.take(attempt);
     });
   }
 }
