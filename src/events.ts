@@ -119,7 +119,7 @@ export type Event = {
 }[keyof Kinds];
 
 /** Writes an event, with `said` in place of the members of its kind. No decision depends on it. */
-export type Tell = (
+export type LogEvent = (
   event: Event,
   said?: { readonly level?: Level; readonly message?: string | undefined },
 ) => void;

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Tell } from '../events.ts';
+import type { LogEvent } from '../events.ts';
 import type { Answer } from '../http/answer.ts';
 import type { Identity } from '../http/caller.ts';
 import { actor } from '../http/caller.ts';
@@ -12,7 +12,7 @@ import { readToken } from './token/read-token.ts';
 import { CHALLENGE, INSUFFICIENT_SCOPE, invalidToken, type Refusal } from './token/refusal.ts';
 
 /** The way in for callers with bearer tokens. */
-export function admitWith(authenticate: Authenticate, tell: Tell): Admit {
+export function admitWith(authenticate: Authenticate, logEvent: LogEvent): Admit {
   return (call, access) => {
     if (access === 'open') return undefined;
     const verdict = call.step(
@@ -25,14 +25,14 @@ export function admitWith(authenticate: Authenticate, tell: Tell): Admit {
         const { code, answer, refused } = result;
         if (refused !== undefined) {
           const { keyId, claim } = refused;
-          tell({ event: 'token-refused', code, kid: shownKeyId(keyId), claim, traceId: call.traceId });
+          logEvent({ event: 'token-refused', code, kid: shownKeyId(keyId), claim, traceId: call.traceId });
         }
         return answer;
       }
       const { identity } = result;
       if (access === 'CanWriteTodos' && !canWriteTodos(identity)) {
         const { method, found, traceId } = call;
-        tell({ event: 'todo-write-refused', method, id: found?.id, ...actor(identity), traceId });
+        logEvent({ event: 'todo-write-refused', method, id: found?.id, ...actor(identity), traceId });
         return { status: 403, headers: { 'www-authenticate': INSUFFICIENT_SCOPE } };
       }
       call.identity = identity;

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { Cannot } from '../lib/cannot.ts';
 import { makeFolder } from '../lib/durable-files.ts';
 import { messageOf } from '../lib/errors.ts';
-import { tellOneUnfinished } from './unfinished.ts';
+import { printOneUnfinished } from './unfinished.ts';
 
 /** The ending of a copy: of SQLite, or of an export of PostgreSQL. Neither counts for the other. */
 export type Ending = 'db' | 'jsonl';
@@ -44,7 +44,7 @@ export function openFolder(word: string, ending: Ending): string {
       const ageMs = Date.now() - Math.max(...begun.map(({ writtenMs }) => writtenMs));
       for (const { path } of begun) {
         if (ageMs > ENDED_MS) for (const line of removed(path)) process.stderr.write(`${line}\n`);
-        else if (path.endsWith('.partial')) tellOneUnfinished(path, ageMs);
+        else if (path.endsWith('.partial')) printOneUnfinished(path, ageMs);
       }
     }
     return folder;

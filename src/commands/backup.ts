@@ -14,7 +14,7 @@ import { DATABASE_HELP, onDatabase } from './on-database.ts';
 import { print } from './print.ts';
 import { slowProgress, totals } from './progress.ts';
 import { endByItself, endBySignal } from './signals.ts';
-import { tellUnfinished } from './unfinished.ts';
+import { printUnfinished } from './unfinished.ts';
 
 const HELP = `Usage: todo-service backup FILE [flags]
        todo-service backup FOLDER [--keep N] [flags]
@@ -55,7 +55,7 @@ export const backup = onDatabase(
     let file = word;
     try {
       if (keep === undefined && !namesFolder(word)) {
-        tellUnfinished(file);
+        printUnfinished(file);
         print(await copyTo(file, database));
         return 0;
       }

@@ -14,7 +14,7 @@ import { DATABASE_HELP, onDatabase } from './on-database.ts';
 import { print } from './print.ts';
 import { forReader, terminalProgress, totals } from './progress.ts';
 import { endByItself, endBySignal } from './signals.ts';
-import { tellUnfinished } from './unfinished.ts';
+import { printUnfinished } from './unfinished.ts';
 
 const HELP = `Usage: todo-service export [FILE] [flags]
 
@@ -44,7 +44,7 @@ export const exportAll = onDatabase(
   { action: 'export', operand: '[FILE]', help: HELP },
   async (database, { '[FILE]': file = '-' }) => {
     const partial = partialOf(file);
-    if (file !== '-') tellUnfinished(file);
+    if (file !== '-') printUnfinished(file);
     endBySignal((name) => {
       if (file !== '-') rmSync(partial, { force: true });
       printCannot('export', `it was ended by ${name}, and is not complete`, 'failed');

@@ -7,7 +7,7 @@ import type { DatabaseSettings } from '../storage/settings.ts';
 import type { Contents, ImportTarget } from '../storage/transfer/contents.ts';
 import { BackupRefused, readExport } from '../storage/transfer/read-export.ts';
 import { type Command, printCannot } from './command.ts';
-import { DATABASE_HELP, onDatabase, tellLogMoved } from './on-database.ts';
+import { DATABASE_HELP, onDatabase, printLogMoved } from './on-database.ts';
 import { print } from './print.ts';
 import { terminalProgress, totals } from './progress.ts';
 import { endByItself, endBySignal } from './signals.ts';
@@ -65,7 +65,7 @@ export async function importFile(
     printCannot(action, `it was ended by ${signal}, and nothing was changed`, 'failed');
   });
   const { openImport } = await ADAPTERS[database.engine].transfer();
-  await using opened = await openImport(database.address, tellLogMoved);
+  await using opened = await openImport(database.address, printLogMoved);
   target = opened;
   const progress = terminalProgress('Imported');
   let read = 0;

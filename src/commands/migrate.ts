@@ -1,8 +1,8 @@
-import type { Tell } from '../events.ts';
+import type { LogEvent } from '../events.ts';
 import { readDatabaseConfig } from '../server/config.ts';
 import { ADAPTERS, nameOf } from '../server/engines.ts';
 import { defineCommand, WrongUsage } from './command.ts';
-import { DATABASE_FLAGS, DATABASE_HELP, tellLogMoved } from './on-database.ts';
+import { DATABASE_FLAGS, DATABASE_HELP, printLogMoved } from './on-database.ts';
 import { print } from './print.ts';
 
 const HELP = `Usage: todo-service migrate [flags]
@@ -30,7 +30,7 @@ export const migrate = defineCommand(
     if (anotherList && database.engine === 'sqlite')
       throw new WrongUsage('--another-list is for PostgreSQL: a SQLite file has one list');
     const bringUpToDate = await ADAPTERS[database.engine].migrate();
-    const { from, to } = await bringUpToDate(database.address, tellLogs, anotherList);
+    const { from, to } = await bringUpToDate(database.address, printLogs, anotherList);
     const name = await nameOf(database);
     print(
       from === to
@@ -41,8 +41,8 @@ export const migrate = defineCommand(
   },
 );
 
-const tellLogs: Tell = (event) => {
-  tellLogMoved(event);
+const printLogs: LogEvent = (event) => {
+  printLogMoved(event);
   if (event.event !== 'log-found') return;
   const { path, bytes, modified } = event;
   process.stderr.write(

@@ -1,4 +1,4 @@
-import type { Tell } from '../events.ts';
+import type { LogEvent } from '../events.ts';
 import { readDatabaseConfig } from '../server/config.ts';
 import { ADAPTERS } from '../server/engines.ts';
 import type { Maintenance } from '../storage/maintenance.ts';
@@ -32,8 +32,8 @@ export async function openMaintenance({ engine, address }: DatabaseSettings): Pr
   return open(address);
 }
 
-/** Tells the new name of a log that stood beside a new SQLite file: it belongs to a deleted one. */
-export const tellLogMoved: Tell = (event) => {
+/** Prints the new name of a log that stood beside a new SQLite file: it belongs to a deleted one. */
+export const printLogMoved: LogEvent = (event) => {
   if (event.event !== 'log-moved') return;
   const { path } = event;
   process.stderr.write(`Beside the new database was the log of one that was deleted: it is now ${path}\n`);

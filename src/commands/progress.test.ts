@@ -6,7 +6,7 @@ import { slowProgress } from './progress.ts';
 function said(...times: readonly (readonly [milliseconds: number, copied: number | 'checking'])[]): string {
   let now = 0;
   let lines = '';
-  const tell = slowProgress(
+  const onProgress = slowProgress(
     (line) => {
       lines += line;
     },
@@ -14,7 +14,7 @@ function said(...times: readonly (readonly [milliseconds: number, copied: number
   );
   for (const [milliseconds, copied] of times) {
     now = milliseconds;
-    tell(copied === 'checking' ? copied : { copied, total: 7_000_000 });
+    onProgress(copied === 'checking' ? copied : { copied, total: 7_000_000 });
   }
   return lines;
 }

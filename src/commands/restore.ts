@@ -5,11 +5,11 @@ import type { DatabaseSettings } from '../storage/settings.ts';
 import type { Restored } from '../storage/sqlite/restore.ts';
 import { printCannot, readNumber, WrongUsage } from './command.ts';
 import { importFile, readBackup } from './import.ts';
-import { DATABASE_HELP, onDatabase, tellLogMoved } from './on-database.ts';
+import { DATABASE_HELP, onDatabase, printLogMoved } from './on-database.ts';
 import { print } from './print.ts';
 import { slowProgress, totals } from './progress.ts';
 import { endByItself, endBySignal } from './signals.ts';
-import { tellUnfinished } from './unfinished.ts';
+import { printUnfinished } from './unfinished.ts';
 
 const HELP = `Usage: todo-service restore BACKUP [flags]
 
@@ -69,8 +69,8 @@ async function restoreSqlite(
     restoring.takeBack();
     printCannot('restore', `it was ended by ${signal}, and nothing was changed`, 'failed');
   });
-  tellUnfinished(address);
-  const options = { highestOf, onProgress: slowProgress(), onDeciding: endByItself, tell: tellLogMoved };
+  printUnfinished(address);
+  const options = { highestOf, onProgress: slowProgress(), onDeciding: endByItself, logEvent: printLogMoved };
   return readBackup(file, () => restoring.run(address, file, options));
 }
 

@@ -1,4 +1,4 @@
-import type { Tell } from '../events.ts';
+import type { LogEvent } from '../events.ts';
 import { meant } from '../lib/nearest.ts';
 import { within } from '../lib/promises.ts';
 import { shellWord } from '../lib/quote.ts';
@@ -6,7 +6,7 @@ import { type Config, readConfig } from '../server/config.ts';
 import { openService, type Service } from '../server/service.ts';
 import { unknownVariables } from '../settings/read.ts';
 import { SETTINGS, VARIABLES } from '../settings/table.ts';
-import { openLog, tellBy } from '../telemetry/log.ts';
+import { eventLogger, openLog } from '../telemetry/log.ts';
 import type { Output } from '../telemetry/standard-output.ts';
 import { defineCommand, printFault, printUnknownVariables } from './command.ts';
 import { FLAGGED, SERVE_FLAGS, serveFlagsHelp, settingsHelp } from './flags.ts';
@@ -56,34 +56,34 @@ export const serve = defineCommand(LINE, async (flags, env) => {
     throw error;
   });
   const { log, output } = openLog(config.environment, config.logLevel, env.JOURNAL_STREAM);
-  const tell = tellBy(log, config.audit);
+  const logEvent = eventLogger(log, config.audit);
   for (const { name, nearest } of unknownVariables(env)) {
     const message = `nothing reads the variable "${name}"${meant(nearest)}`;
-    tell({ event: 'unknown-variable', name, nearest }, { message });
+    logEvent({ event: 'unknown-variable', name, nearest }, { message });
   }
-  const stop = signalled(tell);
+  const stop = signalled(logEvent);
   const starting = new AbortController();
   void stop.then(() => starting.abort());
-  const opening = openService(config, { tell, output }, starting.signal).catch(printNotStarted);
+  const opening = openService(config, { logEvent, output }, starting.signal).catch(printNotStarted);
   const opened = await Promise.race([opening, stop]);
   if (typeof opened === 'number') return opened;
   if (typeof opened === 'string') {
-    tell({ event: 'start-stopped', reason: opened });
+    logEvent({ event: 'start-stopped', reason: opened });
     waitForNothing();
     return 0;
   }
   await using service = opened;
-  if (config.environment === 'production') announce(config, service, tell);
+  if (config.environment === 'production') announce(config, service, logEvent);
   else await greet(config, service, output);
-  const reason = await Promise.race([stop, crashed(tell)]);
-  tell({ event: 'stopping', reason });
+  const reason = await Promise.race([stop, crashed(logEvent)]);
+  logEvent({ event: 'stopping', reason });
   const { shutdownSeconds, shutdownDelaySeconds } = config;
   const milliseconds = (shutdownDelaySeconds + shutdownSeconds) * 1_000 + CLOSING_MS;
   if ((await within(milliseconds, service[Symbol.asyncDispose](), 'late')) === 'late') {
-    tell({ event: 'stop-failed', milliseconds });
+    logEvent({ event: 'stop-failed', milliseconds });
     process.exit(1);
   }
-  tell({ event: 'stopped' });
+  logEvent({ event: 'stopped' });
   waitForNothing();
   return 0;
 });
@@ -95,10 +95,10 @@ function printNotStarted(error: unknown): number {
 }
 
 /** Writes the line of production's log. */
-function announce(config: Config, service: Service, tell: Tell): void {
+function announce(config: Config, service: Service, logEvent: LogEvent): void {
   const { environment, from, profile, traces } = config;
   const { url, adminUrl, database, keys } = service;
-  tell({
+  logEvent({
     event: 'started',
     url,
     portFrom: from,

@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import type { Tell } from '../events.ts';
+import type { LogEvent } from '../events.ts';
 
 /** Milliseconds after a signal in which a second one does not end the process: npm may pass one Ctrl-C on twice. */
 const SAME_SIGNAL_MS = 1_000;
@@ -11,7 +11,7 @@ const LAST_MS = 250;
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 /** Waits for one of `SIGNALS`: its name. Another signal, later, ends the process at once with 128 + its number. */
-export function signalled(tell: Tell): Promise<string> {
+export function signalled(logEvent: LogEvent): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   let first: number | undefined;
   for (const name of SIGNALS) {
@@ -20,7 +20,7 @@ export function signalled(tell: Tell): Promise<string> {
       first ??= now;
       resolve(name);
       if (now - first < SAME_SIGNAL_MS) return;
-      tell({ event: 'stopped-at-once', reason: name });
+      logEvent({ event: 'stopped-at-once', reason: name });
       process.exit(128 + constants.signals[name]);
     });
   }
@@ -54,10 +54,10 @@ function onSignal(react: (name: (typeof SIGNALS)[number]) => void): void {
  * Waits for an exception or a rejection that nothing caught: its origin. Each is logged with its stack. The process then
  * ends with 1, even if a signal ends it.
  */
-export function crashed(tell: Tell): Promise<string> {
+export function crashed(logEvent: LogEvent): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   process.on('uncaughtException', (err, reason) => {
-    tell({ event: 'uncaught', reason, err });
+    logEvent({ event: 'uncaught', reason, err });
     resolve(reason);
   });
   process.once('uncaughtException', () => {

@@ -5,7 +5,7 @@ import { openKeys } from '../auth/keys/source.ts';
 import type { AuthSettings } from '../auth/settings.ts';
 import { type Examination, examineToken } from '../auth/token/examine.ts';
 import { readAuthConfig } from '../server/config.ts';
-import { personLine, tellBy } from '../telemetry/log.ts';
+import { eventLogger, personLine } from '../telemetry/log.ts';
 import { defineCommand } from './command.ts';
 import { flagsFor, settingsHelp } from './flags.ts';
 import { print } from './print.ts';
@@ -69,7 +69,7 @@ async function openKeysToVerify(settings: AuthSettings): Promise<Keys> {
     },
     { write: (line: string) => process.stderr.write(personLine(line)) },
   );
-  return openKeys(settings, tellBy(log));
+  return openKeys(settings, eventLogger(log));
 }
 
 const VERDICTS: Readonly<Record<Examination['verdict'], string>> = {

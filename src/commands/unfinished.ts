@@ -12,12 +12,12 @@ const UNITS = [
  * Names on standard error unfinished files of other runs for the same file: only people can tell whether a run is still
  * writing.
  */
-export function tellUnfinished(file: string): void {
-  for (const { path, ageMs } of unfinishedOf(file)) tellOneUnfinished(path, ageMs);
+export function printUnfinished(file: string): void {
+  for (const { path, ageMs } of unfinishedOf(file)) printOneUnfinished(path, ageMs);
 }
 
 /** Names one of them. */
-export function tellOneUnfinished(path: string, ageMs: number): void {
+export function printOneUnfinished(path: string, ageMs: number): void {
   process.stderr.write(`Not finished, and last written ${ago(ageMs)} ago: ${path}\n`);
 }
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Tell } from '../events.ts';
+import type { LogEvent } from '../events.ts';
 import type { Settings } from '../settings/read.ts';
 import type { Answer, Headers } from './answer.ts';
 import type { Call } from './call.ts';
@@ -29,23 +29,23 @@ export type Cors = ReturnType<typeof openCors>;
  *
  * @param origins exact, such as `https://app.example`; no other origin learns anything, and no credentials are allowed.
  */
-export function openCors(origins: readonly string[], tell: Tell) {
+export function openCors(origins: readonly string[], logEvent: LogEvent) {
   const allowed = new Set(origins);
   /** Refused preflights since the last line. */
-  let untold: { readonly origin: string; others: number } | undefined;
+  let unlogged: { readonly origin: string; others: number } | undefined;
   let pause: NodeJS.Timeout | undefined;
 
   function refuse(origin: string): void {
-    if (untold === undefined) untold = { origin: origin.slice(0, MAX_SHOWN), others: 0 };
-    else untold.others += 1;
+    if (unlogged === undefined) unlogged = { origin: origin.slice(0, MAX_SHOWN), others: 0 };
+    else unlogged.others += 1;
     if (pause === undefined) report();
   }
 
   function report(): void {
     pause = undefined;
-    if (untold === undefined) return;
-    tell({ event: 'preflight-refused', ...untold });
-    untold = undefined;
+    if (unlogged === undefined) return;
+    logEvent({ event: 'preflight-refused', ...unlogged });
+    unlogged = undefined;
     pause = setTimeout(report, LINE_INTERVAL_MS).unref();
   }
 

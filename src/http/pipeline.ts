@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Tell } from '../events.ts';
+import type { LogEvent } from '../events.ts';
 import { andThen } from '../lib/promises.ts';
 import { type Answer, toProblem, write } from './answer.ts';
 import type { BodyEnd } from './body.ts';
@@ -24,7 +24,7 @@ export interface PipelineParts {
   readonly admit?: Admit | undefined;
   /** The answer to an exception that is no bug; undefined for every other exception. */
   readonly answerFault?: ((error: unknown, call: Call) => Answer | undefined) | undefined;
-  readonly tell: Tell;
+  readonly logEvent: LogEvent;
   /** The listener. While it drains, each answer is the last of its connection. */
   readonly listener: Pick<Listener, 'draining'>;
   /** Origins that are allowed; none by default. */
@@ -41,7 +41,7 @@ export interface PipelineParts {
  * @throws Error when a route needs a caller, and no `admit` identifies one.
  */
 export function openPipeline(parts: PipelineParts): Receive {
-  const { routes, admit, answerFault, tell, listener, cors, record } = parts;
+  const { routes, admit, answerFault, logEvent, listener, cors, record } = parts;
   if (admit === undefined && routes.some(({ access }) => access !== 'open'))
     throw new Error('Cannot start: a route asks who is calling, and there is no authentication');
   const match = matchRoutes(routes);
@@ -90,7 +90,7 @@ export function openPipeline(parts: PipelineParts): Receive {
     const answer = answerFault?.(err, call);
     if (answer !== undefined) return answer;
     const { method, found, traceId } = call;
-    tell({ event: 'crash', traceId, method, route: found?.path, err });
+    logEvent({ event: 'crash', traceId, method, route: found?.path, err });
     return {
       status: 500,
       headers: { 'cache-control': 'no-cache,no-store', pragma: 'no-cache', expires: '-1' },
@@ -121,7 +121,7 @@ export function openPipeline(parts: PipelineParts): Receive {
 
   /** The last catch. Nothing can be sent to the client any more. */
   function abandon(request: IncomingMessage, err: unknown): void {
-    tell({ event: 'answer-not-written', traceId: traceIdOf(request), err });
+    logEvent({ event: 'answer-not-written', traceId: traceIdOf(request), err });
     request.socket.destroy();
   }
 }

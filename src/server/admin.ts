@@ -1,4 +1,4 @@
-import type { Tell } from '../events.ts';
+import type { LogEvent } from '../events.ts';
 import { type Answer, json } from '../http/answer.ts';
 import type { Route } from '../http/route.ts';
 import { within } from '../lib/promises.ts';
@@ -51,13 +51,16 @@ const PATIENCE_MS = 800;
  * Whether every condition holds, else the first reason why not. Never rejects. The log has a line when readiness changes,
  * not one for each probe; a first answer that is a reason counts as a change.
  */
-export function watchReadiness(conditions: readonly Condition[], tell: Tell): () => Promise<true | string> {
+export function watchReadiness(
+  conditions: readonly Condition[],
+  logEvent: LogEvent,
+): () => Promise<true | string> {
   let known: true | string = true;
   return async () => {
     const answer = await firstReason(conditions);
     if ((answer === true) !== (known === true)) {
-      if (answer === true) tell({ event: 'ready' });
-      else tell({ event: 'not-ready', reason: answer });
+      if (answer === true) logEvent({ event: 'ready' });
+      else logEvent({ event: 'not-ready', reason: answer });
     }
     known = answer;
     return answer;

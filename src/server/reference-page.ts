@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { Tell } from '../events.ts';
+import type { LogEvent } from '../events.ts';
 import { type Answer, JSON_UTF_8 } from '../http/answer.ts';
 import type { Route } from '../http/route.ts';
 import { isCarried, readCarried } from '../lib/assets.ts';
@@ -12,10 +12,10 @@ const DOCUMENT_PATH = '/openapi/v1.json';
  * The routes of the OpenAPI document of a profile and of the reference page (contract D3). Without the package of the
  * page the log has a line, and there is no page.
  */
-export function documentRoutes(profile: Documented, tell: Tell): readonly Route[] {
+export function documentRoutes(profile: Documented, logEvent: LogEvent): readonly Route[] {
   const document = serve(DOCUMENT_PATH, () => file(JSON_UTF_8, readDocument(profile)));
   if (!isScalarInstalled()) {
-    tell({ event: 'no-reference-page' });
+    logEvent({ event: 'no-reference-page' });
     return [document];
   }
   let script: Promise<Buffer> | undefined;

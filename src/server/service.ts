@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Tell } from '../events.ts';
+import type { LogEvent } from '../events.ts';
 import { openCors } from '../http/cors.ts';
 import { openPipeline, type PipelineParts } from '../http/pipeline.ts';
 import type { TcpAddress } from '../http/transport/address.ts';
@@ -20,8 +20,8 @@ import { ADAPTERS, nameOf } from './engines.ts';
 export type Service = Awaited<ReturnType<typeof openService>>;
 
 /** The log of a service, and its count of dropped lines. */
-interface Told {
-  readonly tell: Tell;
+interface ServiceLog {
+  readonly logEvent: LogEvent;
   readonly output: { readonly dropped: number };
 }
 
@@ -32,28 +32,27 @@ interface Told {
  *
  * The listener drains before store and keys close: `test/lifecycle/stop.test.ts`.
  *
- * @param told The log, which counts the lines that it drops.
+ * @param log The log, which counts the lines that it drops.
  * @param stop Aborted when the start is stopped: no listener begins from then on, and its reason is thrown.
  * @throws {ConfigFaults} when the limit of open files leaves no connection, {Cannot} when the database, a port or traces
  * cannot be used, {NotUsable} when a key file cannot.
  */
-export async function openService(config: Config, told: Told, stop?: AbortSignal) {
+export async function openService(config: Config, log: ServiceLog, stop?: AbortSignal) {
   await using parts = new AsyncDisposableStack();
-  const { tell } = told;
+  const { logEvent } = log;
   let phase: 'starting' | 'serving' | 'stopping' = 'starting';
   const conditions: Condition[] = [() => phase === 'serving' || `The service is ${phase}.`];
   const listening: Listener[] = [];
   const traces =
     config.traces &&
-    parts.use((await importTraces()).openTraces(config.traces, readVersion(), engineOf(config), tell));
-  const admin =
-    config.admin &&
-    (await openAdmin(config, config.admin, listening, watchReadiness(conditions, tell), told, parts, stop));
+    parts.use((await importTraces()).openTraces(config.traces, readVersion(), engineOf(config), logEvent));
+  const ready = watchReadiness(conditions, logEvent);
+  const admin = config.admin && (await openAdmin(config, config.admin, listening, ready, log, parts, stop));
   if (traces !== undefined) admin?.metrics.watchTraces(traces);
-  const profile = await openProfile(config.profile, admin?.metrics, tell, parts);
+  const profile = await openProfile(config.profile, admin?.metrics, logEvent, parts);
   conditions.push(...profile.conditions);
   const measures = { metrics: admin?.metrics, traces };
-  const url = await openPublic(config, profile, listening, measures, tell, parts, stop);
+  const url = await openPublic(config, profile, listening, measures, logEvent, parts, stop);
   phase = 'serving';
   parts.defer(() => {
     phase = 'stopping';
@@ -81,17 +80,17 @@ async function openAdmin(
   address: TcpAddress,
   listening: Listener[],
   ready: () => Promise<true | string>,
-  { tell, output }: Told,
+  { logEvent, output }: ServiceLog,
   parts: AsyncDisposableStack,
   stop?: AbortSignal,
 ) {
   const { openMetrics } = await import('../telemetry/metrics.ts');
   const metrics = parts.use(openMetrics(await buildOf(config), listening, output, ready));
-  const listener = openListener({ name: 'admin', tell, limits: { maxConnections: ADMIN_CONNECTIONS } });
+  const listener = openListener({ name: 'admin', logEvent, limits: { maxConnections: ADMIN_CONNECTIONS } });
   listening.push(listener);
   parts.defer(() => listener.drain(0));
   const routes = adminRoutes({ ready, metrics: metrics.read, version: versionOf(config) });
-  const receive = openPipeline({ routes, tell, listener });
+  const receive = openPipeline({ routes, logEvent, listener });
   const { url } = await listener.listen(receive, address, stop);
   return { metrics, url };
 }
@@ -102,35 +101,35 @@ async function openPublic(
   { routes, admit, answerFault }: OpenProfile,
   listening: Listener[],
   { metrics, traces }: { readonly metrics: Metrics | undefined; readonly traces: Traces | undefined },
-  tell: Tell,
+  logEvent: LogEvent,
   parts: AsyncDisposableStack,
   stop?: AbortSignal,
 ): Promise<string> {
   const { environment, maxConnections, profile } = config;
-  const cors = openCors(config.corsOrigins, tell);
+  const cors = openCors(config.corsOrigins, logEvent);
   const limits = { maxConnections, keepAliveTimeout: config.keepAliveSeconds * 1_000 };
-  const listener = openListener({ tell, limits, pages: cors });
+  const listener = openListener({ logEvent, limits, pages: cors });
   listening.push(listener);
   const documented =
     environment === 'development'
-      ? (await import('./reference-page.ts')).documentRoutes(profile.name, tell)
+      ? (await import('./reference-page.ts')).documentRoutes(profile.name, logEvent)
       : [];
-  const tellRequests = ['trace', 'debug'].includes(config.logLevel) ? tell : undefined;
+  const logRequests = ['trace', 'debug'].includes(config.logLevel) ? logEvent : undefined;
   const receive = openPipeline({
     routes: [...routes, ...documented],
     admit,
     answerFault,
-    tell,
+    logEvent,
     listener,
     cors,
-    record: openRecords(environment, tellRequests, metrics, traces),
+    record: openRecords(environment, logRequests, metrics, traces),
   });
   const { url } = await listener.listen(receive, config.address, stop);
   parts.defer(() => listener.drain(config.shutdownSeconds * 1_000));
   const taken = connectionsFor(config);
   if (taken < maxConnections) {
     listener.reduceTo(taken);
-    tell({ event: 'connections-reduced', wanted: maxConnections, taken });
+    logEvent({ event: 'connections-reduced', wanted: maxConnections, taken });
   }
   return url;
 }
@@ -173,24 +172,24 @@ interface OpenProfile extends Pick<PipelineParts, 'routes' | 'admit' | 'answerFa
 async function openProfile(
   config: Config['profile'],
   metrics: Metrics | undefined,
-  tell: Tell,
+  logEvent: LogEvent,
   parts: AsyncDisposableStack,
 ): Promise<OpenProfile> {
-  if (config.name === 'error-demo') return { routes: errorDemoRoutes(tell), conditions: [] };
+  if (config.name === 'error-demo') return { routes: errorDemoRoutes(logEvent), conditions: [] };
   const { admitWith, authenticateWith } = await import('../auth/admit.ts');
   const { openKeys } = await import('../auth/keys/source.ts');
   const { database } = config;
   const openStore = await ADAPTERS[database.engine].openStore();
-  const store = parts.use(await openStore(database.address, { ...database, tell }));
+  const store = parts.use(await openStore(database.address, { ...database, logEvent }));
   metrics?.watchStore(store);
-  const keys = parts.use(await openKeys(config.auth, tell));
+  const keys = parts.use(await openKeys(config.auth, logEvent));
   metrics?.watchKeys(keys);
   const authenticate = authenticateWith({ ...config.auth, keys, now: Date.now });
   const keysAreThere = () => keys.current() !== undefined || `no keys yet from ${keys.describe()}`;
   return {
-    routes: sharedListRoutes(store, tell),
-    admit: admitWith(authenticate, tell),
-    answerFault: answerStoreFault(tell),
+    routes: sharedListRoutes(store, logEvent),
+    admit: admitWith(authenticate, logEvent),
+    answerFault: answerStoreFault(logEvent),
     database: await nameOf(database),
     keys: keys.describe(),
     conditions: [keysAreThere, databaseAnswers(() => store.check())],

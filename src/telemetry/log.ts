@@ -1,7 +1,7 @@
 import { fstatSync } from 'node:fs';
 import { styleText } from 'node:util';
 import { type Level, type Logger, pino } from 'pino';
-import { EVENTS, type Tell } from '../events.ts';
+import { EVENTS, type LogEvent } from '../events.ts';
 import { escapeHidden } from '../lib/quote.ts';
 import type { Environment, LogLevel } from '../settings/table.ts';
 import { type Output, openStandardOutput, type Weight } from './standard-output.ts';
@@ -52,7 +52,7 @@ export function openLog(
  *
  * @param audit False: no lines about todos (docs/logging.md, Who changed what).
  */
-export function tellBy(log: Logger, audit = true): Tell {
+export function eventLogger(log: Logger, audit = true): LogEvent {
   return (event, { level, message } = {}) => {
     if (!audit && event.event.startsWith('todo-')) return;
     const kind = EVENTS[event.event];

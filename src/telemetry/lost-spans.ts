@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { createNoopMeter, type MeterProvider } from '@opentelemetry/api';
 import type { SpanExporter } from '@opentelemetry/sdk-trace';
-import type { Tell } from '../events.ts';
+import type { LogEvent } from '../events.ts';
 import { errorCode } from '../lib/errors.ts';
 
 /** `ExportResultCode.SUCCESS` of OpenTelemetry's core. */
@@ -17,7 +17,7 @@ const MAX_SHOWN = 200;
  *
  * @param collector Its address, for people.
  */
-export function countLostSpans(collector: string, tell: Tell) {
+export function countLostSpans(collector: string, logEvent: LogEvent) {
   let lost = 0;
   /** The last status of the collector for the batch under way: the exporter hides some. */
   let status: number | undefined;
@@ -29,7 +29,7 @@ export function countLostSpans(collector: string, tell: Tell) {
   function lose(spans: number, reason: string | undefined): void {
     if (before === undefined) {
       before = lost;
-      tell({ event: 'traces-not-sent', reason, spans });
+      logEvent({ event: 'traces-not-sent', reason, spans });
     }
     lost += spans;
     sinceLastBatch = true;
@@ -52,7 +52,7 @@ export function countLostSpans(collector: string, tell: Tell) {
   }
 
   function endEpisode(): void {
-    if (before !== undefined) tell({ event: 'traces-lost', spans: lost - before });
+    if (before !== undefined) logEvent({ event: 'traces-lost', spans: lost - before });
     before = undefined;
   }
 

@@ -1,6 +1,6 @@
 // As in `http/call.ts`.
 import { performance } from 'node:perf_hooks';
-import type { Event, Mark, Tell } from '../events.ts';
+import type { Event, LogEvent, Mark } from '../events.ts';
 import type { Call } from '../http/call.ts';
 import type { Environment } from '../settings/table.ts';
 
@@ -35,19 +35,19 @@ interface RequestTraces {
  * Begins the record of a request, whose steps and end go to metrics, traces and the log; undefined when none of these is
  * on. A record decides only the `traceId` of a request whose spans are sent.
  *
- * @param tell for a line per request.
+ * @param logEvent for a line per request.
  */
 export function openRecords(
   environment: Environment,
-  tell: Tell | undefined,
+  logEvent: LogEvent | undefined,
   metrics?: RequestMetrics,
   traces?: RequestTraces,
 ): ((call: Call) => void) | undefined {
-  if (tell === undefined && metrics === undefined && traces === undefined) return undefined;
+  if (logEvent === undefined && metrics === undefined && traces === undefined) return undefined;
   return (call) => {
     const from = performance.now();
     const spans = traces?.begin(call, from);
-    if (tell === undefined && metrics === undefined && spans === undefined) return;
+    if (logEvent === undefined && metrics === undefined && spans === undefined) return;
     metrics?.begun(call.method);
     call.mark =
       spans === undefined
@@ -63,7 +63,7 @@ export function openRecords(
       const ended = { call, from, until: performance.now(), status, isGivenUp };
       metrics?.ended(ended);
       spans?.ended(ended);
-      if (status !== undefined) tell?.(eventOf(ended, environment));
+      if (status !== undefined) logEvent?.(eventOf(ended, environment));
     };
     // A client may leave while its request waits until the listener has closed.
     if (response.destroyed) end();

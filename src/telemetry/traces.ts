@@ -30,7 +30,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import type { Step, Tell } from '../events.ts';
+import type { LogEvent, Step } from '../events.ts';
 import type { Call } from '../http/call.ts';
 import { newTraceId, type Parent, parseTraceparent, setTraceId } from '../http/trace-id.ts';
 import { within } from '../lib/promises.ts';
@@ -55,9 +55,9 @@ export function openTraces(
   settings: TraceSettings,
   version: string,
   database: 'sqlite' | 'postgresql' | undefined,
-  tell: Tell,
+  logEvent: LogEvent,
 ) {
-  const lost = countLostSpans(settings.collector, tell);
+  const lost = countLostSpans(settings.collector, logEvent);
   const quiet = () => {};
   const warnings = { error: quiet, warn: lost.warned, info: quiet, debug: quiet, verbose: quiet };
   diag.setLogger(warnings, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });

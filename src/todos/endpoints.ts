@@ -1,4 +1,4 @@
-import type { Tell } from '../events.ts';
+import type { LogEvent } from '../events.ts';
 import { type Answer, admitsGzip, type CacheControl, type Headers, JSON_UTF_8 } from '../http/answer.ts';
 import type { Call } from '../http/call.ts';
 import { actor } from '../http/caller.ts';
@@ -32,12 +32,12 @@ import {
 const PRIVATE: CacheControl = 'private, no-cache';
 
 /** The endpoints of Profile A. */
-export function sharedListRoutes(store: TodoStore, tell: Tell): readonly Route[] {
+export function sharedListRoutes(store: TodoStore, logEvent: LogEvent): readonly Route[] {
   const addOnce = createOnce();
 
   /** Writes the line of a change, with its caller (docs/logging.md). */
   function audit(event: 'todo-created' | 'todo-replaced' | 'todo-deleted', call: Call, id: number): void {
-    tell({ event, id, ...actor(call.identity), traceId: call.traceId });
+    logEvent({ event, id, ...actor(call.identity), traceId: call.traceId });
   }
 
   /**
@@ -184,18 +184,18 @@ function answerRead(
  * The 503 of a database that cannot be used; undefined for a bug. `Retry-After` stands where nothing was changed and a
  * repeat may succeed (contract D9; D11).
  */
-export function answerStoreFault(tell: Tell): (error: unknown, call: Call) => Answer | undefined {
+export function answerStoreFault(logEvent: LogEvent): (error: unknown, call: Call) => Answer | undefined {
   return (error, call) => {
     if (error instanceof StoreUnavailable) {
-      tell({ event: 'store-unavailable', traceId: call.traceId, reason: error.message });
+      logEvent({ event: 'store-unavailable', traceId: call.traceId, reason: error.message });
       return answers.UNAVAILABLE;
     }
     // The log has one line for the file or the schema, not one for each request.
     if (error instanceof StoreBroken) return answers.BROKEN;
     if (error instanceof OutcomeUnknown) {
       const { method, found, identity, traceId } = call;
-      tell({ event: 'todo-outcome-unknown', method, id: found?.id, ...actor(identity), traceId });
-      tell({ event: 'outcome-unknown', traceId, reason: error.message });
+      logEvent({ event: 'todo-outcome-unknown', method, id: found?.id, ...actor(identity), traceId });
+      logEvent({ event: 'outcome-unknown', traceId, reason: error.message });
       return answers.OUTCOME_UNKNOWN;
     }
     return undefined;

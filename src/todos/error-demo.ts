@@ -1,4 +1,4 @@
-import type { Tell } from '../events.ts';
+import type { LogEvent } from '../events.ts';
 import { json } from '../http/answer.ts';
 import type { Route } from '../http/route.ts';
 
@@ -9,7 +9,7 @@ interface Todo {
 }
 
 /** The endpoints of Profile B: one todo in memory, new at every start (contract D2). */
-export function errorDemoRoutes(tell: Tell): readonly Route[] {
+export function errorDemoRoutes(logEvent: LogEvent): readonly Route[] {
   const todos = new Map<number, Todo>([[1, { id: 1, title: 'Read RFC 9457', done: false }]]);
   return [
     {
@@ -35,7 +35,7 @@ export function errorDemoRoutes(tell: Tell): readonly Route[] {
         }
         const completed = { ...todo, done: true };
         todos.set(id, completed);
-        tell({ event: 'todo-completed', id, traceId: call.traceId });
+        logEvent({ event: 'todo-completed', id, traceId: call.traceId });
         return json(completed, 'no-cache');
       },
     },

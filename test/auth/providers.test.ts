@@ -74,7 +74,7 @@ for (const [at, provider] of providers.entries()) {
     const faults = readSettings(env, {});
     const auth = await readAuth(faults, 'production');
     assert.ok(auth, faults.faults.join('\n'));
-    await using opened = await openKeys(auth, keptLog().tell);
+    await using opened = await openKeys(auth, keptLog().logEvent);
     await opened.refresh();
     const examined = async (token: string) => {
       const { verdict, lines } = await examineToken(token, { ...auth, keys: opened, now: Date.now });

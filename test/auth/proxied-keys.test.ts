@@ -48,8 +48,8 @@ function withCredentials(address: URL): URL {
 }
 
 function open(source: RemoteSource, timeoutMs = NEVER) {
-  const { tell, lines } = keptLog();
-  const keys = openRemoteKeys(source, { tell, cooldownMs: NEVER, refreshMs: NEVER, timeoutMs });
+  const { logEvent, lines } = keptLog();
+  const keys = openRemoteKeys(source, { logEvent, cooldownMs: NEVER, refreshMs: NEVER, timeoutMs });
   return {
     keys,
     lines,

@@ -74,9 +74,9 @@ function status(code: number, headers: Readonly<Record<string, string>> = {}): R
 const NEVER = 1e9;
 
 function open(source: RemoteSource, parts: Partial<RemoteKeysOptions> = {}, trust: Partial<Trust> = {}) {
-  const { tell, lines } = keptLog();
+  const { logEvent, lines } = keptLog();
   const times = { cooldownMs: NEVER, refreshMs: NEVER, timeoutMs: NEVER };
-  const keys = openRemoteKeys(source, { tell, ...times, ...parts });
+  const keys = openRemoteKeys(source, { logEvent, ...times, ...parts });
   return {
     keys,
     lines,

@@ -3,8 +3,8 @@ import { authenticateWith } from '../../src/auth/admit.ts';
 import { fixedKeys, inOrder, type Keys } from '../../src/auth/keys/keys.ts';
 import { fromSecret, readJwk } from '../../src/auth/keys/verification-key.ts';
 import type { Trust } from '../../src/auth/token/checks.ts';
-import type { Tell } from '../../src/events.ts';
-import { tellBy } from '../../src/telemetry/log.ts';
+import type { LogEvent } from '../../src/events.ts';
+import { eventLogger } from '../../src/telemetry/log.ts';
 import { AUDIENCE, ISSUER, jwks, SECRET } from './forge.ts';
 
 /** What a service is told that trusts the test issuer. */
@@ -55,8 +55,8 @@ export interface Line {
 }
 
 /** A log that a test reads. */
-export function keptLog(): { readonly tell: Tell; readonly lines: Line[] } {
+export function keptLog(): { readonly logEvent: LogEvent; readonly lines: Line[] } {
   const lines: Line[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(JSON.parse(line)) });
-  return { tell: tellBy(log), lines };
+  return { logEvent: eventLogger(log), lines };
 }

@@ -39,8 +39,8 @@ mock.timers.enable({ apis: ['setInterval'] });
 async function watch(kind: FileSource['kind'], content: string) {
   const folder = await temporaryFolder();
   const path = await folder.write('file', content);
-  const { tell, lines } = keptLog();
-  const keys = await openWatchedKeys({ kind, path }, tell);
+  const { logEvent, lines } = keptLog();
+  const keys = await openWatchedKeys({ kind, path }, logEvent);
   return {
     path,
     keys,
@@ -152,8 +152,8 @@ test('a secret file that every user of the machine may read gets a line in the l
     [0o400, 0],
   ] as const) {
     await chmod(file.path, mode);
-    const { tell, lines } = keptLog();
-    await using _keys = await openWatchedKeys({ kind: 'secret-file', path: file.path }, tell);
+    const { logEvent, lines } = keptLog();
+    await using _keys = await openWatchedKeys({ kind: 'secret-file', path: file.path }, logEvent);
     const told = lines.filter(({ event }) => event === 'secret-file-readable');
     assert.equal(told.length, times, mode.toString(8));
   }
@@ -194,8 +194,8 @@ test('a secret that was taken out while a start waited for its database is never
   const settings = await settingsWith('TODO_AUTH_SECRET_FILE', path);
   await folder.write('secret', contentOf(NEW));
   await chmod(path, 0o644);
-  const { tell, lines } = keptLog();
-  await using keys = await openKeys(settings, tell);
+  const { logEvent, lines } = keptLog();
+  await using keys = await openKeys(settings, logEvent);
   const codeOf = verdictsWith(keys);
   assert.deepEqual([await codeOf(tokenOf(OLD)), await codeOf(tokenOf(NEW))], ['signature', 'accepted']);
   assert.deepEqual(

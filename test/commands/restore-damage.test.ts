@@ -41,7 +41,7 @@ test('restore: whatever happened to the files of a database, it is replaced and 
       highestOf: (highestId) => highestId,
       onProgress: () => {},
       onDeciding: () => {},
-      tell: () => {},
+      logEvent: () => {},
     });
     assert.deepEqual(titlesOf(path), ['saved']);
     assert.ok(old !== undefined);

@@ -100,7 +100,7 @@ test('restore: a signal that comes when it is done ends nothing, whatever was th
       onDeciding: () => {
         decided += 1;
       },
-      tell: () => {},
+      logEvent: () => {},
     });
     assert.equal(decided, 1);
     assert.deepEqual(await titlesOf(path), ['saved']);
@@ -181,7 +181,7 @@ test('restore: what another program was told is written is in the old database, 
     highestOf: (highestId) => highestId,
     onProgress: () => write('while it copies'),
     onDeciding: () => write('at the end'),
-    tell: () => {},
+    logEvent: () => {},
   });
   using kept = new DatabaseSync(old?.path ?? '');
   const titles = kept.prepare('SELECT title FROM todos').all();

@@ -11,14 +11,14 @@ import { startList } from '../support/list.ts';
 const parts = new AsyncDisposableStack();
 after(() => parts.disposeAsync());
 
-const tell = () => {};
+const logEvent = () => {};
 const folder = parts.use(await temporaryFolder());
 const store = parts.use(await openSqliteStore(`${folder.path}/todos.db`));
 
 /** The routes of each profile, and what its own say to caches. */
 const PROFILES = {
-  'shared-list': { routes: sharedListRoutes(store, tell), said: 'private, no-cache' },
-  'error-demo': { routes: errorDemoRoutes(tell), said: 'no-cache' },
+  'shared-list': { routes: sharedListRoutes(store, logEvent), said: 'private, no-cache' },
+  'error-demo': { routes: errorDemoRoutes(logEvent), said: 'no-cache' },
 } as const;
 
 /** It never succeeds (contract Endpoints B, GET /crash). */
@@ -33,7 +33,7 @@ for (const [profile, { routes, said }] of Object.entries(PROFILES)) {
       if (profile === 'shared-list')
         await service.send('POST /todos', { json: { title: 'Buy milk', categoryId: 1 } });
       const documents =
-        environment === 'development' && isDocumented(profile) ? documentRoutes(profile, tell) : [];
+        environment === 'development' && isDocumented(profile) ? documentRoutes(profile, logEvent) : [];
       const asked = [
         ...routes.map((route) => ({ ...route, said })),
         ...documents.map((route) => ({ ...route, said: 'no-cache' })),

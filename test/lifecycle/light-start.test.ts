@@ -15,11 +15,11 @@ const SERVICE = `
   import { openListener } from './src/http/transport/listener.ts';
   import { openPipeline } from './src/http/pipeline.ts';
   import { sharedListRoutes } from './src/todos/endpoints.ts';
-  const tell = () => {};
+  const logEvent = () => {};
   const listener = openListener();
   const loaded = () => [...Object.keys(createRequire(import.meta.url).cache), ...process.moduleLoadList];
-  const routes = sharedListRoutes({}, tell);
-  const receive = openPipeline({ routes, admit: () => undefined, tell, listener });`;
+  const routes = sharedListRoutes({}, logEvent);
+  const receive = openPipeline({ routes, admit: () => undefined, logEvent, listener });`;
 
 /** What a program prints as JSON at its end. */
 async function outputOf(program: string): Promise<unknown> {

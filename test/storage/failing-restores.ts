@@ -33,7 +33,7 @@ async function restore(): Promise<Error | undefined> {
       highestOf: (highestId) => highestId,
       onProgress: () => {},
       onDeciding: () => {},
-      tell: () => {},
+      logEvent: () => {},
     });
     if (old !== undefined) assert.ok(existsSync(old.path));
     return undefined;

@@ -74,9 +74,9 @@ const directly = async (own: string, _role: string): Promise<Reached> => ({ url:
 /** A store of a role without more rights than it needs: the todos 1 to 3, of which 1 has the key "a", and a list that was read. */
 async function warm(reach = directly): Promise<Warm> {
   const { url, role, own: direct } = await makeServing(server);
-  const { told, tell } = listenToSchema();
+  const { told, logEvent } = listenToSchema();
   const { url: own, end } = await reach(direct, role);
-  const store = await openPatient(own, { migrate: false, tell });
+  const store = await openPatient(own, { migrate: false, logEvent });
   await addedTo(store, 'a', 1, once('a', 'a'));
   for (const title of ['b', 'c']) await addedTo(store, title);
   await listed(store);
@@ -156,8 +156,8 @@ describe('under a service whose list is warm', { concurrency: true }, () => {
     await server.execute(url, `GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`);
     await server.execute(url, `GRANT SELECT ON ALL SEQUENCES IN SCHEMA public TO ${role}`);
     await server.execute(server.url, `ALTER ROLE ${role} BYPASSRLS`);
-    const { told, tell } = listenToSchema();
-    await using store = await openPatient(own, { migrate: false, tell });
+    const { told, logEvent } = listenToSchema();
+    await using store = await openPatient(own, { migrate: false, logEvent });
     for (const title of ['a', 'b', 'c']) await addedTo(store, title);
     await listed(store);
     await server.execute(

@@ -23,8 +23,8 @@ interface Served extends AsyncDisposable {
 /** A store of a role that has the rights which serving needs, and no more, with the todo 1. */
 async function serve(): Promise<Served> {
   const { url, role, own } = await makeServing(server);
-  const { told, tell } = listenToSchema();
-  const store = await openPatient(own, { migrate: false, tell });
+  const { told, logEvent } = listenToSchema();
+  const store = await openPatient(own, { migrate: false, logEvent });
   await addedTo(store, 'a');
   return { url, role, store, told, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
 }
@@ -244,8 +244,8 @@ describe('without a restart', { concurrency: true }, () => {
 
   test('rows that are copied under the service: not ready, a create is refused, and migrate mends it [D12]', async () => {
     const url = await filled('');
-    const { told, tell } = listenToSchema();
-    await using store = await openPatient(url, { tell });
+    const { told, logEvent } = listenToSchema();
+    await using store = await openPatient(url, { logEvent });
     await server.execute(url, COPIED);
     const reason = 'ids that were given out before come again: run "todo-service migrate"';
     const refused = isRefusedAs(reason);

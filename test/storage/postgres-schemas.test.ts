@@ -63,8 +63,8 @@ for (const schema of ['app', '"My ""App"""', '"Äpfel, Birnen"', '"a=b"']) {
 
 test('a schema that is renamed under the service: removals alone are 503, told once, until a start that migrates [D11]', async () => {
   const { url, own } = await makeServing(server);
-  const { told, tell } = listenToSchema();
-  await using store = await openPatient(searching(own, 'app, public'), { migrate: false, tell });
+  const { told, logEvent } = listenToSchema();
+  await using store = await openPatient(searching(own, 'app, public'), { migrate: false, logEvent });
   await addedTo(store, 'a');
   await listed(store);
   await server.execute(url, 'ALTER SCHEMA public RENAME TO app');

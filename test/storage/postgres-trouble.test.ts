@@ -62,7 +62,7 @@ test('who asks for a todo later does not share the wait of who asked before', as
 test('a server that stops is unavailable, and used again when it is back [D9]', async () => {
   const url = await server.makeMigrated();
   const told: Event[] = [];
-  await using store = await openPatient(url, { tell: (event) => told.push(event) });
+  await using store = await openPatient(url, { logEvent: (event) => told.push(event) });
   await addedTo(store, 'a');
   await server.stop();
   await readsAreRefused(store);

@@ -18,7 +18,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Event, Tell } from '../../src/events.ts';
+import type { Event, LogEvent } from '../../src/events.ts';
 import { knownFile, lookAt } from '../../src/storage/sqlite/file.ts';
 import { DatabaseHealth } from '../../src/storage/sqlite/health.ts';
 import { backupSqlite, migrateSqlite, openSqliteMaintenance } from '../../src/storage/sqlite/maintenance.ts';
@@ -136,7 +136,7 @@ test('a database whose folder got a longer name, and one that is to be restored 
     highestOf: (id: number) => id,
     onProgress: () => {},
     onDeciding: () => {},
-    tell: () => {},
+    logEvent: () => {},
   };
   const restored = new Restore().run(longPath(490), await newDatabase(), options);
   await assert.rejects(
@@ -218,7 +218,7 @@ for (const suffix of ['-wal', '-journal']) {
     writeFileSync(path + suffix, 'what is left of another file');
     const moved: string[] = [];
     await using store = await openSqliteStore(path, {
-      tell: (event) => event.event === 'log-moved' && moved.push(event.path),
+      logEvent: (event) => event.event === 'log-moved' && moved.push(event.path),
     });
     assert.deepEqual(await listed(store), []);
     assert.equal(moved.length, 1);
@@ -410,15 +410,15 @@ const losses: readonly (readonly [name: string, lose: (path: string) => void, re
 /** What is told of the file after it was made. */
 function newsOfFile() {
   const news: Event[] = [];
-  const tell: Tell = (event) => event.event.startsWith('database-') && news.push(event);
-  return { news, tell };
+  const logEvent: LogEvent = (event) => event.event.startsWith('database-') && news.push(event);
+  return { news, logEvent };
 }
 
 for (const [name, lose, reason] of losses) {
   test(`a file that ${name} is noticed before a write is acknowledged, and nothing is answered from it any more [D11]`, async () => {
     const path = newPath();
-    const { news, tell } = newsOfFile();
-    await using store = await openSqliteStore(path, { tell });
+    const { news, logEvent } = newsOfFile();
+    await using store = await openSqliteStore(path, { logEvent });
     await addedTo(store, 'kept');
     lose(path);
     const broken = { name: 'StoreBroken', message: reason };
@@ -435,7 +435,7 @@ test('a deleted file is noticed while nobody writes [D11]', async () => {
   const path = newPath();
   const noticed = Promise.withResolvers<unknown>();
   await using store = await openSqliteStore(path, {
-    tell: (event) => event.event === 'database-gone' && noticed.resolve(event),
+    logEvent: (event) => event.event === 'database-gone' && noticed.resolve(event),
   });
   rmSync(path);
   // The clock that looks keeps no process alive.
@@ -448,9 +448,9 @@ test('a deleted file is noticed while nobody writes [D11]', async () => {
 test('a fault of the file is told once, however often somebody meets it [D11]', async () => {
   const path = newPath();
   await using _ = await openSqliteStore(path);
-  const { news, tell } = newsOfFile();
+  const { news, logEvent } = newsOfFile();
   using reader = new DatabaseSync(path);
-  using health = new DatabaseHealth(knownFile(path, path), reader, tell);
+  using health = new DatabaseHealth(knownFile(path, path), reader, logEvent);
   for (const message of ['first', 'second']) health.note({ failure: 'broken', trouble: 'gone', message });
   assert.deepEqual(news, [{ event: 'database-gone', reason: 'first', path }]);
   assert.equal(health.fault?.message, 'first');
@@ -512,8 +512,8 @@ test('what was asked for before the store is closed is made, and answered before
 
 test('a file that is deleted when the store is closed is no news', async () => {
   const path = newPath();
-  const { news, tell } = newsOfFile();
-  await (await openSqliteStore(path, { tell }))[Symbol.asyncDispose]();
+  const { news, logEvent } = newsOfFile();
+  await (await openSqliteStore(path, { logEvent }))[Symbol.asyncDispose]();
   rmSync(path);
   await pause(1_500);
   assert.deepEqual(news, []);

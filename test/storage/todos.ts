@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
-import type { Tell } from '../../src/events.ts';
+import type { LogEvent } from '../../src/events.ts';
 import { piecesOf } from '../../src/lib/pieces.ts';
 import type { ListRepresentation, Once, TodoStore } from '../../src/todos/store.ts';
 import type {
@@ -103,9 +103,9 @@ export const titles = fc
 /** What a store tells of its schema: why it is broken, and undefined when it is whole again. */
 export function listenToSchema() {
   const told: (string | undefined)[] = [];
-  const tell: Tell = (event) => {
+  const logEvent: LogEvent = (event) => {
     if (event.event === 'schema-broken') told.push(event.reason);
     if (event.event === 'schema-mended') told.push(undefined);
   };
-  return { told, tell };
+  return { told, logEvent };
 }

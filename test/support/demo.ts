@@ -9,7 +9,7 @@ import { openPipeline } from '../../src/http/pipeline.ts';
 import type { Route } from '../../src/http/route.ts';
 import { type Listener, type ListenerOptions, openListener } from '../../src/http/transport/listener.ts';
 import type { Limits } from '../../src/http/transport/server.ts';
-import { tellBy } from '../../src/telemetry/log.ts';
+import { eventLogger } from '../../src/telemetry/log.ts';
 import { openRecords } from '../../src/telemetry/record.ts';
 import { errorDemoRoutes } from '../../src/todos/error-demo.ts';
 
@@ -49,13 +49,13 @@ export async function startDemo({
 }: DemoOptions = {}): Promise<Demo> {
   const log: Record<string, unknown>[] = [];
   const lines = pino({ level: logLevel }, { write: (line: string) => log.push(JSON.parse(line)) });
-  const tell = tellBy(lines);
-  const listener = openListener({ tell, ...options, limits: { ...PATIENT, ...limits } });
-  const lineOf = lines.isLevelEnabled('debug') ? tell : undefined;
+  const logEvent = eventLogger(lines);
+  const listener = openListener({ logEvent, ...options, limits: { ...PATIENT, ...limits } });
+  const lineOf = lines.isLevelEnabled('debug') ? logEvent : undefined;
   const receive = openPipeline({
-    routes: [...errorDemoRoutes(tell), ...routes],
-    admit: authenticate && admitWith(authenticate, tell),
-    tell,
+    routes: [...errorDemoRoutes(logEvent), ...routes],
+    admit: authenticate && admitWith(authenticate, logEvent),
+    logEvent,
     listener,
     record: openRecords(environment, lineOf, metrics, traces),
   });

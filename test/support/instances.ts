@@ -66,7 +66,7 @@ export async function layOutInstances(count: number, variables: Readonly<Record<
       port: port * 10 + index + 1,
       adminPort: adminPort * 10 + index + 1,
       env,
-      tell: (what) => orders.push(`${what} ${index + 1}`),
+      note: (what) => orders.push(`${what} ${index + 1}`),
     }),
   );
 
@@ -115,10 +115,10 @@ function unitOf(
   options: Behind & {
     readonly name: string;
     readonly env: Readonly<Record<string, string | undefined>>;
-    readonly tell: (what: 'start' | 'up' | 'stop') => void;
+    readonly note: (what: 'start' | 'up' | 'stop') => void;
   },
 ): Unit {
-  const { env, tell, ...rest } = options;
+  const { env, note, ...rest } = options;
   const setting = (name: string) => new RegExp(`^${name}=-?(.*)$`, 'm').exec(text)?.[1] ?? '';
   const final = setting('RestartPreventExitStatus').split(' ');
   let state: ReturnType<Unit['state']> = 'inactive';
@@ -131,7 +131,7 @@ function unitOf(
   }
   async function start(): Promise<void> {
     state = 'activating';
-    tell('start');
+    note('start');
     const child = launch(setting('ExecStart'));
     main = child;
     child.once('exit', async (code) => {
@@ -144,7 +144,7 @@ function unitOf(
     await once(launch(setting('ExecStartPost'), { MAINPID: String(child.pid) }), 'exit');
     if (main !== child || state !== 'activating') return;
     state = 'active';
-    tell('up');
+    note('up');
   }
   return {
     ...rest,
@@ -153,7 +153,7 @@ function unitOf(
     start,
     async stop() {
       state = 'deactivating';
-      tell('stop');
+      note('stop');
       const ended = main && once(main, 'exit');
       main?.kill();
       await ended;

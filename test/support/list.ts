@@ -8,7 +8,7 @@ import { signer, type Trust } from '../../packages/conformance/src/sign.ts';
 import { type Request, type SharedList, send } from '../../packages/conformance/src/target.ts';
 import { readConfig } from '../../src/server/config.ts';
 import { openService } from '../../src/server/service.ts';
-import { tellBy } from '../../src/telemetry/log.ts';
+import { eventLogger } from '../../src/telemetry/log.ts';
 import { canaries } from '../canaries/canaries.ts';
 import { leave } from './clients.ts';
 import { targetOf } from './demo.ts';
@@ -50,7 +50,7 @@ export async function startList({ env = {}, logLevel = 'info' }: ListOptions = {
     canaries.searchOutput(line);
   };
   const service = await openService(read.config, {
-    tell: tellBy(pino({ level: logLevel }, { write: keepLine }), read.config.audit),
+    logEvent: eventLogger(pino({ level: logLevel }, { write: keepLine }), read.config.audit),
     output: { dropped: 0 },
   });
   const sign = signer(auth);

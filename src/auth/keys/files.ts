@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
-import type { Tell } from '../../events.ts';
+import type { LogEvent } from '../../events.ts';
 import { asNotUsable, NotUsable } from '../../lib/errors.ts';
 import { parseJson } from '../../lib/parse-json.ts';
 import { fingerprintOf, readSmallFile } from '../../lib/small-file.ts';
@@ -42,15 +42,15 @@ const INTERVAL_MS = 500;
  * @throws {NotUsable} when a file that `readAuth` has found sound is so no longer; later faults leave the known keys in
  * force.
  */
-export async function openWatchedKeys(source: FileSource, tell: Tell): Promise<Keys> {
+export async function openWatchedKeys(source: FileSource, logEvent: LogEvent): Promise<Keys> {
   const { kind, path } = source;
-  const { current, figures, update } = currentKeys(`the file ${path}`, tell);
+  const { current, figures, update } = currentKeys(`the file ${path}`, logEvent);
   let seen = await fingerprintOf(path);
   let loaded = await readFileSource(source).catch((error) => {
     const what = kind === 'keys-file' ? 'keys' : 'secret';
     throw new NotUsable(`The ${what} file "${path}" has changed: ${asNotUsable(error).message}`);
   });
-  if (loaded.readableByOthers) tell({ event: 'secret-file-readable', path });
+  if (loaded.readableByOthers) logEvent({ event: 'secret-file-readable', path });
   update(loaded);
   let running: Promise<void> | undefined;
 

@@ -1,4 +1,4 @@
-import type { Tell } from '../../events.ts';
+import type { LogEvent } from '../../events.ts';
 import { NotUsable } from '../../lib/errors.ts';
 import { isJsonObject } from '../../lib/parse-json.ts';
 import type { Algorithm } from './algorithms.ts';
@@ -48,7 +48,7 @@ export function fixedKeys(keys: KeySet, description: string): Keys {
  * The set in force, through changes and outages of its source. Logs once each: the first failure of an outage, its end, a
  * key that is skipped when it first appears, a set that has changed.
  */
-export function currentKeys(source: string, tell: Tell) {
+export function currentKeys(source: string, logEvent: LogEvent) {
   let keys: KeySet | undefined;
   let failure: string | undefined;
   let reported = new Set<string>();
@@ -57,7 +57,8 @@ export function currentKeys(source: string, tell: Tell) {
   function report(skipped: readonly SkippedKey[]): void {
     const lines = new Set(skipped.filter(({ kind }) => kind !== 'other-use').map(describeSkipped));
     for (const line of lines) {
-      if (!reported.has(line)) tell({ event: 'key-skipped', source }, { message: `key skipped: ${line}` });
+      if (!reported.has(line))
+        logEvent({ event: 'key-skipped', source }, { message: `key skipped: ${line}` });
     }
     reported = lines;
   }
@@ -65,7 +66,10 @@ export function currentKeys(source: string, tell: Tell) {
   function fail(reason: string): false {
     const consequence = keys === undefined ? 'no token can be verified' : 'known keys stay in force';
     const first = { message: `no keys from ${source}, ${consequence}` };
-    tell({ event: 'keys-unavailable', source, reason }, failure === undefined ? first : { level: 'debug' });
+    logEvent(
+      { event: 'keys-unavailable', source, reason },
+      failure === undefined ? first : { level: 'debug' },
+    );
     failure = reason;
     return false;
   }
@@ -90,13 +94,13 @@ export function currentKeys(source: string, tell: Tell) {
       attempts[loaded.fault === undefined ? 'read' : 'unusable'] += 1;
       report(loaded.skipped);
       if (loaded.fault !== undefined) return fail(loaded.fault);
-      if (failure !== undefined) tell({ event: 'keys-available', source });
+      if (failure !== undefined) logEvent({ event: 'keys-available', source });
       failure = undefined;
       if (keys !== undefined && sameKeys(keys, loaded.keys)) return true;
       const said = keys === undefined ? ({ level: 'debug' } as const) : {};
       keys = loaded.keys;
       const kids = keys.slice(0, MAX_SHOWN_KEYS).map(({ keyId }) => shownKeyId(keyId) ?? null);
-      tell({ event: 'keys-loaded', source, kids, keys: keys.length }, said);
+      logEvent({ event: 'keys-loaded', source, kids, keys: keys.length }, said);
       return true;
     },
   };

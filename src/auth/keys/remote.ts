@@ -1,4 +1,4 @@
-import type { Tell } from '../../events.ts';
+import type { LogEvent } from '../../events.ts';
 import { asNotUsable } from '../../lib/errors.ts';
 import { discoverKeys } from './discovery.ts';
 import { fetchDocument, type Way } from './document.ts';
@@ -14,7 +14,7 @@ export type RemoteSource = { readonly proxy?: HttpProxy | undefined } & (
 );
 
 export interface RemoteKeysOptions {
-  readonly tell: Tell;
+  readonly logEvent: LogEvent;
   /** Milliseconds between two attempts for tokens that no key verifies, unless the first brought an unknown `kid`. */
   readonly cooldownMs: number;
   /** Milliseconds between two refreshes in the background. */
@@ -34,14 +34,14 @@ const FIRST_RETRY_MS = 1000;
  */
 export function openRemoteKeys(source: RemoteSource, options: RemoteKeysOptions): Keys {
   const {
-    tell,
+    logEvent,
     cooldownMs,
     refreshMs,
     timeoutMs = 5000,
     clock = performance.now.bind(performance),
   } = options;
   const description = source.kind === 'discovery' ? `the issuer ${source.issuer}` : withoutQuery(source.url);
-  const { current, figures, update } = currentKeys(description, tell);
+  const { current, figures, update } = currentKeys(description, logEvent);
   const closing = new AbortController();
   let running: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;

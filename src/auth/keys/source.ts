@@ -1,4 +1,4 @@
-import type { Tell } from '../../events.ts';
+import type { LogEvent } from '../../events.ts';
 import { openDevelopmentKey } from '../development.ts';
 import { type FileSource, openWatchedKeys } from './files.ts';
 import { fixedKeys, type Keys } from './keys.ts';
@@ -20,7 +20,7 @@ interface SourceSettings {
  *
  * @throws {NotUsable} when a file that `readAuth` has found sound is so no longer, or the development key cannot be made.
  */
-export async function openKeys(settings: SourceSettings, tell: Tell): Promise<Keys> {
+export async function openKeys(settings: SourceSettings, logEvent: LogEvent): Promise<Keys> {
   const { source } = settings;
   switch (source.kind) {
     case 'development': {
@@ -29,11 +29,11 @@ export async function openKeys(settings: SourceSettings, tell: Tell): Promise<Ke
     }
     case 'secret-file':
     case 'keys-file':
-      return openWatchedKeys(source, tell);
+      return openWatchedKeys(source, logEvent);
     case 'jwks-url':
     case 'discovery':
       return openRemoteKeys(source, {
-        tell,
+        logEvent,
         cooldownMs: settings.keysCooldownMs,
         refreshMs: settings.keysRefreshMs,
       });

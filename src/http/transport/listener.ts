@@ -1,6 +1,6 @@
 import { Server as NetServer } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import type { Tell } from '../../events.ts';
+import type { LogEvent } from '../../events.ts';
 import { within } from '../../lib/promises.ts';
 import type { Problem } from '../problem.ts';
 import { type Address, type Bound, listenOn } from './address.ts';
@@ -23,7 +23,7 @@ export interface ListenerOptions {
   /** The name in log and metrics; `public` by default. */
   readonly name?: 'public' | 'admin';
   /** Log of requests that are refused before routing, and of connections beyond the limit; none by default. */
-  readonly tell?: Tell;
+  readonly logEvent?: LogEvent;
   readonly limits?: Partial<Limits>;
   /** Pages of other origins that are let in; none by default. */
   readonly pages?: Pages;
@@ -33,7 +33,7 @@ export interface ListenerOptions {
 export type Listener = ReturnType<typeof openListener>;
 
 export function openListener(options: ListenerOptions = {}) {
-  const { name = 'public', tell = () => {} } = options;
+  const { name = 'public', logEvent = () => {} } = options;
   const limits = { ...LIMITS, ...options.limits };
   let opened: (HttpServer & Bound) | undefined;
   const refused = new Map<number, number>();
@@ -47,11 +47,11 @@ export function openListener(options: ListenerOptions = {}) {
 
   function refuse({ status }: Problem, traceId: string): void {
     refused.set(status, (refused.get(status) ?? 0) + 1);
-    tell({ event: 'request-refused', status, traceId });
+    logEvent({ event: 'request-refused', status, traceId });
   }
 
   function drop(): void {
-    if (droppedNow === 0) tell({ event: 'connections-full', listener: name });
+    if (droppedNow === 0) logEvent({ event: 'connections-full', listener: name });
     dropped += 1;
     droppedNow += 1;
     clearTimeout(ending);
@@ -60,7 +60,8 @@ export function openListener(options: ListenerOptions = {}) {
 
   function endEpisode(message?: string): void {
     clearTimeout(ending);
-    if (droppedNow > 0) tell({ event: 'connections-free', listener: name, refused: droppedNow }, { message });
+    if (droppedNow > 0)
+      logEvent({ event: 'connections-free', listener: name, refused: droppedNow }, { message });
     droppedNow = 0;
   }
 

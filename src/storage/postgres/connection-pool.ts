@@ -1,4 +1,4 @@
-import type { Tell } from '../../events.ts';
+import type { LogEvent } from '../../events.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { timeLimit } from '../../lib/promises.ts';
 import type { PoolCounts, StoreUnavailable } from '../../todos/store.ts';
@@ -47,7 +47,7 @@ export type OnConnection = (failure: StoreUnavailable | undefined, connection?: 
 export class ConnectionPool implements AsyncDisposable {
   readonly #cluster: Cluster;
   readonly #limits: Limits;
-  readonly #tell: Tell;
+  readonly #logEvent: LogEvent;
   /** Connections in use or idle, with the time at which they expire. */
   readonly #connections = new Map<ServerConnection, number>();
   /** Idle connections; the one that was used last is used first. */
@@ -63,10 +63,10 @@ export class ConnectionPool implements AsyncDisposable {
   #pause: NodeJS.Timeout | undefined;
   #ending = false;
 
-  constructor(cluster: Cluster, limits: Limits, tell: Tell) {
+  constructor(cluster: Cluster, limits: Limits, logEvent: LogEvent) {
     this.#cluster = cluster;
     this.#limits = limits;
-    this.#tell = tell;
+    this.#logEvent = logEvent;
   }
 
   counts(): PoolCounts {
@@ -205,7 +205,7 @@ export class ConnectionPool implements AsyncDisposable {
   /** Drops an idle connection. The reason of its loss may be known before its end. */
   #discard(idle: ServerConnection, reason = idle.lost?.message): void {
     this.drop(idle);
-    if (reason !== undefined) this.#tell({ event: 'connection-lost', reason });
+    if (reason !== undefined) this.#logEvent({ event: 'connection-lost', reason });
   }
 
   #sweep(): void {

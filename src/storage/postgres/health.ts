@@ -1,4 +1,4 @@
-import type { Tell } from '../../events.ts';
+import type { LogEvent } from '../../events.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { StoreBroken } from '../../todos/store.ts';
 import { singleFlight } from '../list/single-flight.ts';
@@ -22,7 +22,7 @@ const ID_TAKEN = 'ids that were given out before come again: run "todo-service m
  */
 export class SchemaHealth implements Disposable {
   readonly #database: StatementPool;
-  readonly #tell: Tell;
+  readonly #logEvent: LogEvent;
   #fault: string | undefined;
   /** Whether a column has another type, or a table is another one. Statements may succeed then, with wrong results. */
   #wrong = false;
@@ -30,9 +30,9 @@ export class SchemaHealth implements Disposable {
   #refreshing: NodeJS.Timeout | undefined;
 
   /** The schema is whole at first. Each later change is logged once. */
-  constructor(database: StatementPool, tell: Tell) {
+  constructor(database: StatementPool, logEvent: LogEvent) {
     this.#database = database;
-    this.#tell = tell;
+    this.#logEvent = logEvent;
   }
 
   /** Rejects as `ask` does, with `StoreBroken` where the schema is at fault. */
@@ -88,6 +88,8 @@ export class SchemaHealth implements Disposable {
       // The end is logged even without requests. A failed check is followed by the next.
       this.#refreshing = setInterval(() => this.#refresh().catch(() => {}), CHECK_INTERVAL_MS).unref();
     }
-    this.#tell(fault === undefined ? { event: 'schema-mended' } : { event: 'schema-broken', reason: fault });
+    this.#logEvent(
+      fault === undefined ? { event: 'schema-mended' } : { event: 'schema-broken', reason: fault },
+    );
   }
 }

@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg';
-import type { Tell } from '../../events.ts';
+import type { LogEvent } from '../../events.ts';
 import { Cannot } from '../../lib/cannot.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { StoreUnavailable } from '../../todos/store.ts';
@@ -109,12 +109,12 @@ export async function openPostgresMaintenance(connectionString: string): Promise
  */
 export async function migratePostgres(
   connectionString: string,
-  tell?: Tell,
+  logEvent?: LogEvent,
   anotherList = false,
 ): Promise<Migrated> {
   let migrated: Migrated = { from: 0, to: 0 };
   const connection = await connect(new Cluster(addressOf(connectionString)), async (opened) => {
-    migrated = await migrate(opened, tell, anotherList);
+    migrated = await migrate(opened, logEvent, anotherList);
     await renewChanges(opened);
   }).catch(asMistrusted);
   await connection.leave();

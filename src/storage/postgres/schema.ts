@@ -1,4 +1,4 @@
-import type { Tell } from '../../events.ts';
+import type { LogEvent } from '../../events.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { StoreSizes } from '../../todos/store.ts';
 import type { Migrated } from '../maintenance.ts';
@@ -87,7 +87,7 @@ const HAVE_CATEGORIES = 'SELECT EXISTS (SELECT FROM categories) AS found';
  */
 export async function migrate(
   connection: ServerConnection,
-  tell: Tell = () => {},
+  logEvent: LogEvent = () => {},
   anotherList = false,
 ): Promise<Migrated> {
   const before = await schemaVersion(connection, anotherList);
@@ -95,7 +95,7 @@ export async function migrate(
   const isMade = before.version >= MIGRATIONS.version && (await find(connection, HAVE_CATEGORIES));
   const found = isMade ? before : await makeSchema(connection, anotherList);
   const versions = { from: found.version, to: Math.max(found.version, MIGRATIONS.version) };
-  if (versions.from !== versions.to) tell({ event: 'schema-migrated', ...versions });
+  if (versions.from !== versions.to) logEvent({ event: 'schema-migrated', ...versions });
   throwFault(MIGRATIONS.faultOf(found));
   await mend(connection);
   return versions;
@@ -105,17 +105,17 @@ export async function migrate(
 export async function prepareToServe(
   connection: ServerConnection,
   mayMigrate: boolean,
-  tell: Tell,
+  logEvent: LogEvent,
 ): Promise<void> {
   throwFault(await rightsFault(connection));
   let version: number;
   if (mayMigrate) {
-    version = (await migrate(connection, tell)).to;
+    version = (await migrate(connection, logEvent)).to;
   } else {
     version = await checkSchema(connection);
     throwFault(faultOf(await findAllLacks(connection)));
   }
-  if (version > MIGRATIONS.version) tell({ event: 'schema-newer', version, own: MIGRATIONS.version });
+  if (version > MIGRATIONS.version) logEvent({ event: 'schema-newer', version, own: MIGRATIONS.version });
   await checkLogged(connection);
 }
 

@@ -1,5 +1,5 @@
 import type { QueryResultRow } from 'pg';
-import type { Tell } from '../../events.ts';
+import type { LogEvent } from '../../events.ts';
 import { type PoolCounts, StoreNotWritable, StoreUnavailable } from '../../todos/store.ts';
 import type { Cluster } from './cluster.ts';
 import { ConnectionPool, type Limits, type OnConnection } from './connection-pool.ts';
@@ -31,10 +31,10 @@ export class StatementPool implements AsyncDisposable {
   readonly #limits: Limits;
   readonly #pool: ConnectionPool;
 
-  constructor(cluster: Cluster, limits: Limits, tell: Tell) {
+  constructor(cluster: Cluster, limits: Limits, logEvent: LogEvent) {
     this.#cluster = cluster;
     this.#limits = limits;
-    this.#pool = new ConnectionPool(cluster, limits, tell);
+    this.#pool = new ConnectionPool(cluster, limits, logEvent);
   }
 
   counts(): PoolCounts {

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { QueryConfig } from 'pg';
-import type { Tell } from '../../events.ts';
+import type { LogEvent } from '../../events.ts';
 import { SETTINGS } from '../../settings/table.ts';
 import type { CreateOutcome, TodoStore } from '../../todos/store.ts';
 import {
@@ -63,7 +63,7 @@ interface PostgresOptions extends Partial<Pick<ServedDatabase, 'migrate' | 'conn
   /** Limits in place of those for one todo. */
   readonly limits?: Partial<Omit<Limits, 'connections'>>;
   /** The log; none by default. */
-  readonly tell?: Tell;
+  readonly logEvent?: LogEvent;
 }
 
 /**
@@ -76,13 +76,13 @@ export async function openPostgresStore(
   connectionString: string,
   options: PostgresOptions = {},
 ): Promise<TodoStore> {
-  const { tell = () => {}, patienceMs = START_PATIENCE_MS } = options;
+  const { logEvent = () => {}, patienceMs = START_PATIENCE_MS } = options;
   const limits = { ...FOR_ONE_TODO, ...options.limits };
   const { statementMs, answerMs } = limits;
   const cluster = new Cluster(addressOf(connectionString), options.prepare);
   const connection = await connect(
     cluster,
-    (first) => prepareToServe(first, options.migrate !== false, tell),
+    (first) => prepareToServe(first, options.migrate !== false, logEvent),
     { statementMs, strict: true, patienceMs },
   );
   // A failed purge is repeated in an hour.
@@ -90,10 +90,10 @@ export async function openPostgresStore(
   await connection.leave();
   await using parts = new AsyncDisposableStack();
   const connections = options.connections ?? SETTINGS.TODO_DATABASE_CONNECTIONS.default;
-  const database = parts.use(new StatementPool(cluster, { ...limits, connections }, tell));
-  const patient = parts.use(new StatementPool(cluster, { ...limits, ...FOR_THE_LIST }, tell));
+  const database = parts.use(new StatementPool(cluster, { ...limits, connections }, logEvent));
+  const patient = parts.use(new StatementPool(cluster, { ...limits, ...FOR_THE_LIST }, logEvent));
   const list = parts.use(new PostgresList(database, patient));
-  const health = parts.use(new SchemaHealth(database, tell));
+  const health = parts.use(new SchemaHealth(database, logEvent));
   const opened = parts.move();
   const findOne = findTogether(database);
   const addOnce = addingOnce(database);

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Tell } from '../../events.ts';
+import type { LogEvent } from '../../events.ts';
 import { errorOf, type Failure, failureBy } from './error.ts';
 import { type KnownFile, lookAt } from './file.ts';
 import { type Lack, lackOf } from './needs.ts';
@@ -13,7 +13,7 @@ const POLL_INTERVAL_MS = 1_000;
  */
 export class DatabaseHealth implements Disposable {
   readonly file: KnownFile;
-  readonly #tell: Tell;
+  readonly #logEvent: LogEvent;
   readonly #polling: NodeJS.Timeout;
   readonly #reader: DatabaseSync;
   readonly #schemaVersion: StatementSync;
@@ -24,11 +24,11 @@ export class DatabaseHealth implements Disposable {
   #knownVersion: unknown;
 
   /** @param reader A connection to the file. */
-  constructor(file: KnownFile, reader: DatabaseSync, tell: Tell) {
+  constructor(file: KnownFile, reader: DatabaseSync, logEvent: LogEvent) {
     this.file = file;
     this.#reader = reader;
     this.#schemaVersion = reader.prepare('PRAGMA schema_version');
-    this.#tell = tell;
+    this.#logEvent = logEvent;
     this.#polling = setInterval(() => this.#look(), POLL_INTERVAL_MS).unref();
   }
 
@@ -60,7 +60,7 @@ export class DatabaseHealth implements Disposable {
     if (trouble !== 'unseen') this.#fault = { failure: 'broken', message };
     else if (this.#isUnseen) return failure;
     else this.#isUnseen = true;
-    this.#tell({ event: `database-${trouble}`, reason: message, path: this.file.name });
+    this.#logEvent({ event: `database-${trouble}`, reason: message, path: this.file.name });
     return failure;
   }
 
@@ -84,7 +84,7 @@ export class DatabaseHealth implements Disposable {
     const before = this.#lack;
     this.#lack = lack;
     if ((before === undefined) === (lack === undefined)) return;
-    this.#tell(
+    this.#logEvent(
       lack === undefined ? { event: 'schema-mended' } : { event: 'schema-broken', reason: lack.message },
     );
   }
@@ -94,7 +94,7 @@ export class DatabaseHealth implements Disposable {
     if (found !== undefined) this.note(found);
     else if (this.#isUnseen) {
       this.#isUnseen = false;
-      this.#tell({ event: 'database-seen', path: this.file.name });
+      this.#logEvent({ event: 'database-seen', path: this.file.name });
     }
     return found;
   }

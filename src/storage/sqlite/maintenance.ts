@@ -1,7 +1,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
-import type { Tell } from '../../events.ts';
+import type { LogEvent } from '../../events.ts';
 import { nameComplete, newPrivateFile, partialOf } from '../../lib/durable-files.ts';
 import { messageOf } from '../../lib/errors.ts';
 import {
@@ -82,8 +82,8 @@ export function listCategories(database: DatabaseSync): readonly Category[] {
  *
  * @throws {Cannot} `in-use` when a process serves the file, `unavailable` when it cannot be done.
  */
-export async function migrateSqlite(path: string, tell: Tell = () => {}): Promise<Migrated> {
-  using owned = await openOwned(path, { patienceMs: 0, tell });
+export async function migrateSqlite(path: string, logEvent: LogEvent = () => {}): Promise<Migrated> {
+  using owned = await openOwned(path, { patienceMs: 0, logEvent });
   return owned.versions;
 }
 

@@ -13,7 +13,7 @@ import { hostname } from 'node:os';
 import { basename, dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Tell } from '../../events.ts';
+import type { LogEvent } from '../../events.ts';
 import type { Cannot } from '../../lib/cannot.ts';
 import { keepNames, newPrivateFile } from '../../lib/durable-files.ts';
 import { errorCode, messageOf } from '../../lib/errors.ts';
@@ -42,7 +42,7 @@ export interface OwnedOptions {
   /** Milliseconds to wait for another process that serves the same file, 10 000 by default (contract D6). */
   readonly patienceMs?: number;
   /** The log; none by default. */
-  readonly tell?: Tell;
+  readonly logEvent?: LogEvent;
 }
 
 /**
@@ -53,17 +53,17 @@ export interface OwnedOptions {
  * it is new.
  * @throws {Cannot} `in-use` when another process serves it, `unavailable` when the file is unusable.
  */
-export async function openOwned(name: string, { patienceMs = 10_000, tell = () => {} }: OwnedOptions) {
+export async function openOwned(name: string, { patienceMs = 10_000, logEvent = () => {} }: OwnedOptions) {
   using parts = new DisposableStack();
   try {
     if (name === '' || name === ':memory:') throw new Error('it must be a file');
     const path = resolvePath(name);
     checkKind(path);
     checkWritable(path);
-    parts.use(await lockFile(path, patienceMs, (owner) => tell({ event: 'waiting', owner })));
-    const made = existsSync(path) ? undefined : makeDatabase(path, tell);
+    parts.use(await lockFile(path, patienceMs, (owner) => logEvent({ event: 'waiting', owner })));
+    const made = existsSync(path) ? undefined : makeDatabase(path, logEvent);
     checkFile(path);
-    tellLeftLogs(path, tell);
+    reportLeftLogs(path, logEvent);
     const database = parts.use(new DatabaseSync(existing(path), { timeout: BUSY_TIMEOUT_MS }));
     checkLibrary(libraryVersion(database));
     const versions = made ?? migrate(database);
@@ -78,12 +78,17 @@ export async function openOwned(name: string, { patienceMs = 10_000, tell = () =
 /** Bytes before the first page of a write-ahead log (https://www.sqlite.org/fileformat2.html#walformat). */
 const LOG_HEADER = 32;
 
-/** Tells of logs with pages, which SQLite is about to bring into the database. */
-function tellLeftLogs(path: string, tell: Tell): void {
+/** Reports logs with pages, which SQLite is about to bring into the database. */
+function reportLeftLogs(path: string, logEvent: LogEvent): void {
   for (const suffix of LOGS) {
     const stats = statSync(path + suffix, { throwIfNoEntry: false });
     if (stats === undefined || stats.size <= LOG_HEADER) continue;
-    tell({ event: 'log-found', path: path + suffix, bytes: stats.size, modified: stats.mtime.toISOString() });
+    logEvent({
+      event: 'log-found',
+      path: path + suffix,
+      bytes: stats.size,
+      modified: stats.mtime.toISOString(),
+    });
   }
 }
 
@@ -92,13 +97,13 @@ function tellLeftLogs(path: string, tell: Tell): void {
  * leaves nothing that looks like a database. No other process makes one meanwhile. Logs that a database of this name has
  * left behind get other names: SQLite would write their pages into the new one.
  */
-function makeDatabase(path: string, tell: Tell): Migrated {
+function makeDatabase(path: string, logEvent: LogEvent): Migrated {
   const unfinished = `${path}.new`;
   removeDatabase(unfinished);
   try {
     newPrivateFile(unfinished, ownerFor(path));
     const versions = migrateFile(unfinished);
-    nameDatabase(unfinished, path, tell);
+    nameDatabase(unfinished, path, logEvent);
     return versions;
   } catch (error) {
     removeDatabase(unfinished);
@@ -121,7 +126,7 @@ function migrateFile(path: string): Migrated {
 export function nameDatabase(
   unfinished: string,
   path: string,
-  tell: Tell,
+  logEvent: LogEvent,
   asideOf = (suffix: string) => `${path}${suffix}.${Date.now()}`,
 ): void {
   const moved: { readonly log: string; readonly aside: string }[] = [];
@@ -145,7 +150,7 @@ export function nameDatabase(
     );
     throw error;
   }
-  for (const { aside } of moved) tell({ event: 'log-moved', path: aside });
+  for (const { aside } of moved) logEvent({ event: 'log-moved', path: aside });
   orUnknown(() => keepNames(dirname(path)), 'whether it was done');
 }
 

@@ -1,7 +1,7 @@
 import { constants, createReadStream, existsSync, realpathSync } from 'node:fs';
 import { open, writeFile } from 'node:fs/promises';
 import { backup, DatabaseSync } from 'node:sqlite';
-import type { Tell } from '../../events.ts';
+import type { LogEvent } from '../../events.ts';
 import { nameComplete, newPrivateFile, partialOf } from '../../lib/durable-files.ts';
 import { errorCode, messageOf } from '../../lib/errors.ts';
 import { OutcomeUnknown, StoreUnavailable } from '../../todos/store.ts';
@@ -57,7 +57,7 @@ interface RestoreOptions {
   readonly onProgress: (progress: BackupProgress) => void;
   /** Called when the restore is about to be done: it cannot be interrupted from then on. */
   readonly onDeciding: () => void;
-  readonly tell: Tell;
+  readonly logEvent: LogEvent;
 }
 
 /**
@@ -110,7 +110,7 @@ export class Restore {
   async #replace(path: string, staged: string, options: RestoreOptions): Promise<Restored['old']> {
     if (!existsSync(path)) {
       options.onDeciding();
-      nameDatabase(staged, path, options.tell);
+      nameDatabase(staged, path, options.logEvent);
       return undefined;
     }
     const aside = `${path}.${new Date().toISOString().replaceAll(':', '')}`;

@@ -90,23 +90,23 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
 
 /** The parts of a store, which end with `opened`. */
 async function openParts(path: string, options: SqliteOptions) {
-  const { tell = () => {}, cacheBytes = SETTINGS.TODO_CACHE_MB.default * 2 ** 20 } = options;
+  const { logEvent = () => {}, cacheBytes = SETTINGS.TODO_CACHE_MB.default * 2 ** 20 } = options;
   await using parts = new AsyncDisposableStack();
   try {
     const owned = parts.use(await openOwned(path, options));
     const { database: reader, versions } = owned;
     const fileSystem = uncertainLocksOf(owned.path);
-    if (fileSystem !== undefined) tell({ event: 'locks-uncertain', fileSystem, path: owned.path });
-    if (versions.from !== versions.to) tell({ event: 'schema-migrated', ...versions });
+    if (fileSystem !== undefined) logEvent({ event: 'locks-uncertain', fileSystem, path: owned.path });
+    if (versions.from !== versions.to) logEvent({ event: 'schema-migrated', ...versions });
     const own = MIGRATIONS.version;
-    if (versions.to > own) tell({ event: 'schema-newer', version: versions.to, own });
+    if (versions.to > own) logEvent({ event: 'schema-newer', version: versions.to, own });
     // The main thread reads with it, so it must wait for no lock: in a write-ahead log a read has none to wait for. The
     // first read makes the files beside the database, which `knownFile` looks at.
     reader.exec('PRAGMA query_only = ON; PRAGMA busy_timeout = 0; SELECT 1 FROM sqlite_schema LIMIT 1');
     const lack = lackOf(reader);
     if (lack !== undefined) throw new Error(lack.message);
     const findRow = prepareFind(reader);
-    const health = parts.use(new DatabaseHealth(knownFile(path, owned.path), reader, tell));
+    const health = parts.use(new DatabaseHealth(knownFile(path, owned.path), reader, logEvent));
     const writer = parts.use(
       new Writer(health, (changed) => {
         cache.forget(changed);

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import type { Tell } from '../../events.ts';
+import type { LogEvent } from '../../events.ts';
 import { fingerprintOf } from '../../lib/small-file.ts';
 import { OutcomeUnknown, StoreUnavailable } from '../../todos/store.ts';
 import { COLUMN_NAMES } from '../../todos/todo.ts';
@@ -122,9 +122,9 @@ function tableOf(database: DatabaseSync, table: string, columns: readonly string
  * @throws {Cannot} `in-use` when a process serves the file, `unavailable` when it cannot be opened.
  * @throws {StoreUnavailable} when it is not empty (contract E2).
  */
-export async function openImport(path: string, tell: Tell): Promise<ImportTarget> {
+export async function openImport(path: string, logEvent: LogEvent): Promise<ImportTarget> {
   using parts = new DisposableStack();
-  const owned = parts.use(await openOwned(path, { tell, patienceMs: 0 }));
+  const owned = parts.use(await openOwned(path, { logEvent, patienceMs: 0 }));
   const { database } = owned;
   let stays = !owned.isNew;
   // Runs before another process may have the file.
