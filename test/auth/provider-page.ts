@@ -1,33 +1,50 @@
 import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
 
+/** The page of the providers that were run, and of what holds for all. */
 export const PAGE = readFileSync('docs/identity-providers.md', 'utf8');
 
-/** A row of the table of docs/identity-providers.md. */
-interface Row {
+/** A section with the settings of a provider. */
+interface Section {
   readonly provider: string;
-  /** To copy into the environment. */
+  /** The block to copy into an env-file. */
+  readonly block: string;
+  /** What Node.js reads of it. */
   readonly settings: Readonly<Record<string, string>>;
-  /** How the settings were tried. */
-  readonly tried: string;
+  /** How they were tried; undefined where the provider was not run. */
+  readonly run: string | undefined;
 }
 
-/** The rows of the page's first table. */
-export const ROWS: readonly Row[] = tableOf(PAGE).map(([name = '', settings = '', , tried = '']) => ({
-  provider: name.replace(/^\[(.*)\]\(.*\)$/, '$1'),
-  settings: Object.fromEntries(
-    settings.split('<br>').map((setting) => /^`(\w+)=([^`]+)`$/.exec(setting)?.slice(1) ?? [setting, '']),
-  ),
-  tried,
-}));
+/** By page. */
+export const RUN = sectionsOf(PAGE);
+export const BY_DOCUMENTATION = sectionsOf(
+  readFileSync('docs/identity-providers-by-documentation.md', 'utf8'),
+);
 
-function tableOf(page: string): readonly string[][] {
-  const [, rows = ''] = /\n\|(?: -*\|?|---\|)+\n((?:\| .* \|\n)+)/.exec(page) ?? [];
-  return rows.split('\n').flatMap((row) => (row === '' ? [] : [row.slice(2, -2).split(' | ')]));
+/** The sections of a page that have a block of settings. */
+function sectionsOf(page: string): readonly Section[] {
+  return page.split(/^(?=##+ )/m).flatMap((text) => {
+    const [, provider = ''] = /^##+ (.+)$/m.exec(text) ?? [];
+    const [, run] = /^\*Run(?:: )?(.*)\*$/m.exec(text) ?? [];
+    const blocks = Array.from(text.matchAll(/^```env\n(.*?)^```$/gms), ([, block = '']) => block);
+    return blocks.map((block) => ({ provider, block, settings: settingsIn(block), run }));
+  });
 }
 
-/** The settings that the page has for a provider. */
+function settingsIn(block: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(parseEnv(block)).map(([name, value = '']) => [name, value]));
+}
+
+/** The section for the tokens of a provider, which may have a longer name: `Dex: groups, …`. */
+export function sectionFor(tokens: string): Section | undefined {
+  return [...RUN, ...BY_DOCUMENTATION].find(({ provider }) =>
+    [' ', ':', ','].some((end) => `${tokens} `.startsWith(provider + end)),
+  );
+}
+
+/** The settings that a page has for a provider. */
 export function settingsOf(provider: string): Readonly<Record<string, string>> {
-  const row = ROWS.find((one) => one.provider === provider);
-  if (row === undefined) throw new Error(`docs/identity-providers.md has no row for ${provider}`);
-  return row.settings;
+  const section = sectionFor(provider);
+  if (section === undefined) throw new Error(`No page has settings for ${provider}`);
+  return section.settings;
 }

@@ -9,6 +9,7 @@ import { listen, temporaryFolder } from '../support/folder.ts';
 import { startList } from '../support/list.ts';
 import { runProgram } from '../support/start.ts';
 import { forge, jwkOf, type KeyName, privateKey, publicKey, signer } from './forge.ts';
+import { sectionFor } from './provider-page.ts';
 import PROVIDERS from './tokens.json' with { type: 'json' };
 import { callerOf, keptLog } from './trust.ts';
 
@@ -51,16 +52,8 @@ function jwksOf(provider: Provider | undefined): object {
 }
 
 for (const [at, provider] of providers.entries()) {
-  const {
-    name,
-    header,
-    settings,
-    claims,
-    write: mayWrite,
-    refused = [],
-    readers = [],
-    writers = [],
-  } = provider;
+  const { name, header, claims, write: mayWrite, refused = [], readers = [], writers = [] } = provider;
+  const settings = sectionFor(name)?.settings ?? provider.settings;
 
   test(`${name}: who may write and read, and who is refused, by the service and by token verify [A5; A10; A13; A14]`, async () => {
     await using folder = await temporaryFolder();
