@@ -83,13 +83,13 @@ function sectionOf(variable: Variable): string {
   const { example, about } = settingOf(variable);
   const flag = flagOf(variable);
   const facts = [
-    `\`${variable}=${example}\``,
-    ...(flag === undefined ? [] : [`\`--${flag}\``]),
-    valuesOf(variable),
-    ...(defaultOf(variable) === 'none' ? [] : [`default ${defaultOf(variable)}`]),
+    ...(flag === undefined ? [] : [`Flag: \`--${flag}\``]),
+    `Values: ${valuesOf(variable)}`,
+    `Default: ${defaultOf(variable)}`,
+    `Example: \`${variable}=${example}\``,
   ];
-  const lines = [facts.join('; '), about].map((text) => text.replaceAll('(configuration.md#', '(#'));
-  return `### \`${variable}\`\n\n${lines.join('.\n')}.\n\n`;
+  const lines = [`${about}.`, '', ...facts.map((fact) => `- ${fact}`)];
+  return `### \`${variable}\`\n\n${lines.join('\n').replaceAll('(configuration.md#', '(#')}\n\n`;
 }
 
 if (import.meta.main) {
