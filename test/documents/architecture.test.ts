@@ -49,7 +49,7 @@ test('docs/architecture.md allows no import that there is not', () => {
 });
 
 test('a file whose correctness hangs on an order names the tests that hold it', () => {
-  const page = readFileSync('docs/where-decided.md', 'utf8');
+  const page = readFileSync('docs/architecture.md', 'utf8');
   const [, list = ''] = page.split('\n## Where correctness hangs on an order\n');
   const [, ...orders] = list.split('\n- ');
   assert.ok(orders.length > 10, `only ${orders.length} orders were found`);

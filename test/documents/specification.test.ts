@@ -73,8 +73,8 @@ test('no test names a clause that there is not', async () => {
   );
 });
 
-test('docs/where-decided.md cites tests that exist, in the file that it links to', async () => {
-  const page = new URL('../../docs/where-decided.md', import.meta.url);
+test('docs/architecture.md cites tests that exist, in the file that it links to', async () => {
+  const page = new URL('../../docs/architecture.md', import.meta.url);
   const items = (await readFile(page, 'utf8')).split('\n- ').map((item) => item.replaceAll('\n  ', ' '));
   const cited = items.flatMap((item) => item.split(/(?=\[)/));
   let titles = 0;
