@@ -71,10 +71,11 @@ test('the recipe of a switch-over by logical replication gives out no id again, 
   assert.equal((await addedTo(moved, 'after')).id, 4);
 });
 
-const { POSTGRES_PROGRAMS = '' } = process.env;
+const { POSTGRES_PROGRAMS } = process.env;
 const skip =
-  !existsSync(join(POSTGRES_PROGRAMS, 'pg_dump')) &&
-  'POSTGRES_PROGRAMS names no folder with pg_dump and pg_restore';
+  POSTGRES_PROGRAMS === undefined ||
+  (!existsSync(join(POSTGRES_PROGRAMS, 'pg_dump')) &&
+    'POSTGRES_PROGRAMS names no folder with pg_dump and pg_restore');
 
 test('the recipe of a restore of the data alone brings everything back, and check finds nothing', {
   skip,
