@@ -1,32 +1,44 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { project } from '../package/npm.ts';
 import { temporaryFolder } from '../support/folder.ts';
 
+/** A machine whose `apt-get` writes down what it is told to install, and puts each package as a file into `there/`. */
+const PROGRAMS = {
+  'apt-get': `while [ $# -gt 0 ] && [ "$1" != install ]; do shift; done
+    for package; do case $package in install | -*) ;; *) : >"there/$package"; echo "installed $package" ;; esac; done`,
+  sudo: 'shift; exec "$@"',
+};
+
 /** Runs `.ci/run` with these steps in the place of its own. */
 async function check(steps: string, env: Readonly<Record<string, string>> = {}) {
   await using folder = await temporaryFolder();
   const text = await readFile(join(project, '.ci/run'), 'utf8');
-  const script = join(folder.path, '.ci/run');
-  await mkdir(join(folder.path, '.ci'));
-  await writeFile(script, text.replace(/^step 'install[\s\S]*?(?=^printf)/m, `${steps}\n`));
-  await chmod(script, 0o755);
-  const { LEFT_OUT: _, NODE_TEST_CONTEXT: __, CI_COMPLETE: ___, ...inherited } = process.env;
-  const { status, stdout, stderr } = spawnSync(script, { env: { ...inherited, ...env }, encoding: 'utf8' });
-  return { status, last: stdout.trim().split('\n').at(-1), stderr };
+  for (const name of ['.ci', 'there']) await mkdir(join(folder.path, name));
+  const own = text.replace(/^if \[ -n "\$\{CI:-\}" \][\s\S]*?(?=^printf)/m, `${steps}\n`);
+  const script = await folder.write('.ci/run', own);
+  for (const [name, lines] of Object.entries(PROGRAMS)) await folder.write(name, `#!/bin/sh\n${lines}\n`);
+  for (const name of ['.ci/run', ...Object.keys(PROGRAMS)]) await chmod(join(folder.path, name), 0o755);
+  const { LEFT_OUT, NODE_TEST_CONTEXT, CI, CI_INSTALL, CI_COMPLETE, ...inherited } = process.env;
+  const PATH = `${folder.path}:${inherited.PATH}`;
+  const { status, stdout, stderr } = spawnSync(script, {
+    env: { ...inherited, PATH, ...env },
+    encoding: 'utf8',
+  });
+  return { status, stdout, last: stdout.trim().split('\n').at(-1), stderr };
 }
 
 const skips = (name: string) => `echo "skipped: ${name}: needs a thing" >>"$LEFT_OUT"`;
 const INCOMPLETE = `part a 'left_out "a thing"' '${skips('b')}'; part c '${skips('b')}' '${skips('d')}'`;
 
-test('the last line says how many steps were left out and how many tests were skipped', async () => {
+test('the last line says how many things were left out and how many tests were skipped', async () => {
   const { status, last } = await check(INCOMPLETE);
-  assert.match(last ?? '', /^Passed in \d+ s\. Left out: 1 steps; skipped: 2 tests\.$/);
+  assert.match(last ?? '', /^Passed in \d+ s\. Left out: 1; skipped: 2 tests\.$/);
   assert.equal(status, 0);
-  assert.match((await check("part a 'true'")).last ?? '', / Left out: 0 steps; skipped: 0 tests\.$/);
+  assert.match((await check("part a 'true'")).last ?? '', / Left out: 0; skipped: 0 tests\.$/);
 });
 
 for (const [what, steps, line] of [
@@ -42,6 +54,27 @@ for (const [what, steps, line] of [
 
 test('CI_COMPLETE=1 passes where nothing is left out', async () => {
   assert.equal((await check("part a 'true'", { CI_COMPLETE: '1' })).status, 0);
+});
+
+const NEEDS = `part a 'need sh there/x:x there/y:y && echo done' ; part b 'need there/x:x; true'`;
+
+for (const env of [{ CI: 'true' }, { CI_INSTALL: '1' }]) {
+  test(`with ${Object.entries(env).join().replace(',', '=')} .ci/run installs the packages that a step needs and that are missing`, async () => {
+    const { status, stdout } = await check(NEEDS, env);
+    assert.match(stdout, /^installed x\ninstalled y\ndone\n<== .*<== .*Left out: 0;/ms);
+    assert.equal(stdout.match(/installed /g)?.length, 2);
+    assert.equal(status, 0);
+  });
+}
+
+test('on a machine of somebody .ci/run installs nothing, and says what is missing and the command', async () => {
+  const { status, stdout, last } = await check(`part a 'need sh there/x:x there/y:y || echo without'`);
+  assert.match(
+    stdout,
+    /^CI_INSTALL=1 runs this, and so can you: sudo apt-get install --no-install-recommends x y\nLeft out: what needs x y, of Debian or its kin\.\nwithout\n/m,
+  );
+  assert.match(last ?? '', /Left out: 1; skipped: 0 tests\.$/);
+  assert.equal(status, 0);
 });
 
 test('a test and a suite that are skipped for a reason are lines of the file of LEFT_OUT, and one that fails still fails', async () => {

@@ -113,13 +113,13 @@ test('dependabot watches every folder with a lock file of its own', () => {
 });
 
 test('the jobs of ci and debian run every part of .ci/run, and no other', () => {
-  const parts = [...readFileSync(new URL('.ci/run', root), 'utf8').matchAll(/^part (\w+) /gm)].map(
+  const parts = [...readFileSync(new URL('.ci/run', root), 'utf8').matchAll(/^part ([\w-]+) /gm)].map(
     ([, name]) => name,
   );
   const jobs = paths.flatMap((path) => Object.values(jobsOf(path)));
   const matrix = jobs.flatMap(({ strategy }) => strategy?.matrix.part ?? []);
   const named = jobs.flatMap(({ steps }) =>
-    steps.flatMap(({ run = '' }) => /^(?:sudo .* )?\.ci\/run ([a-z ]+)$/.exec(run)?.[1]?.split(' ') ?? []),
+    steps.flatMap(({ run = '' }) => /^(?:sudo .* )?\.ci\/run ([a-z -]+)$/.exec(run)?.[1]?.split(' ') ?? []),
   );
   assert.ok(parts.length > 5, `only ${parts.length} parts`);
   assert.deepEqual(new Set([...matrix, ...named]), new Set(parts));
@@ -134,7 +134,7 @@ test('on Linux nothing of .ci/run may be left out, and no test be skipped', () =
   assert.ok(checking.length >= 3);
   for (const { env, run = '' } of checking) {
     assert.equal(env?.CI_COMPLETE, '1', run);
-    assert.match(run, /^sudo --preserve-env=CI_COMPLETE[ ,]/);
+    assert.match(run, /^sudo --preserve-env=CI,CI_COMPLETE[ ,]/);
   }
 });
 
@@ -152,5 +152,8 @@ test('the newest Node.js and the mutants are tried every week', () => {
   assert.equal(newest?.env?.CI_NODE, 'latest');
   assert.equal(mutants?.if, newest?.if);
   assert.equal(mutants?.steps.at(-1)?.run, 'npm run mutants');
-  assert.match(newest?.steps.at(-1)?.run ?? '', /^sudo --preserve-env=CI_COMPLETE,CI_NODE .*\.ci\/run node$/);
+  assert.match(
+    newest?.steps.at(-1)?.run ?? '',
+    /^sudo --preserve-env=CI,CI_COMPLETE,CI_NODE .*\.ci\/run node$/,
+  );
 });
