@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openPostgresStore } from '../../src/storage/postgres/store.ts';
+import { openPostgresStore } from '../storage/postgres-pool.ts';
 import { PostgresServer, stall } from '../storage/postgres-server.ts';
 import { startWriters } from '../storage/writers.ts';
 

@@ -1,6 +1,6 @@
 // A process whose files may not grow beyond a limit: it asks for more than fits, and says what came of it.
 import { join } from 'node:path';
-import { openSqliteStore } from '../../src/storage/sqlite/store.ts';
+import { openSqliteStore } from './sqlite-store.ts';
 import { addedTo, listed, newTodo } from './todos.ts';
 
 const [folder = ''] = process.argv.slice(2);

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import * as postgres from '../../src/storage/postgres/transfer.ts';
 import { openSqliteMaintenance } from '../../src/storage/sqlite/maintenance.ts';
-import { openSqliteStore } from '../../src/storage/sqlite/store.ts';
 import * as sqlite from '../../src/storage/sqlite/transfer.ts';
 import type { ExportSource, ImportTarget } from '../../src/storage/transfer/contents.ts';
 import { exportParts } from '../../src/storage/transfer/lines.ts';
@@ -12,6 +11,7 @@ import { createKey } from '../../src/todos/todo.ts';
 import { todo } from '../support/todo.ts';
 import { openPatient } from './postgres-pool.ts';
 import { randomFrom } from './random.ts';
+import { openSqliteStore } from './sqlite-store.ts';
 import { listed, newTodo, replacement } from './todos.ts';
 
 /** Kinds of characters, of which the titles are made. */

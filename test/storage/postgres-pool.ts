@@ -1,8 +1,9 @@
+import { SETTINGS } from '../../src/settings/table.ts';
 import { addressOf } from '../../src/storage/postgres/address.ts';
 import { Cluster } from '../../src/storage/postgres/cluster.ts';
 import type { Limits } from '../../src/storage/postgres/connection-pool.ts';
 import { StatementPool } from '../../src/storage/postgres/statement-pool.ts';
-import { openPostgresStore } from '../../src/storage/postgres/store.ts';
+import { openPostgresStore as open } from '../../src/storage/postgres/store.ts';
 import type { TodoStore } from '../../src/todos/store.ts';
 
 /** Longer than any test takes, in milliseconds. */
@@ -22,11 +23,16 @@ interface Wanted extends Partial<Limits> {
   readonly prepare?: boolean;
 }
 
+type Options = Partial<Parameters<typeof open>[1]>;
+
+/** Opens a store with the defaults of the settings, and without a log, except where a test wants it otherwise. */
+export function openPostgresStore(url: string, options: Options = {}): Promise<TodoStore> {
+  const connections = SETTINGS.TODO_DATABASE_CONNECTIONS.default;
+  return open(url, { migrate: true, connections, prepare: true, logEvent: () => {}, ...options });
+}
+
 /** A store that gives nothing up, however slow the machine is, for tests of what is answered. */
-export function openPatient(
-  url: string,
-  options?: Parameters<typeof openPostgresStore>[1],
-): Promise<TodoStore> {
+export function openPatient(url: string, options: Options = {}): Promise<TodoStore> {
   return openPostgresStore(url, { limits: PATIENT, ...options });
 }
 

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
-import { openSqliteStore } from '../../src/storage/sqlite/store.ts';
 import { describeTodoStore } from './contract.ts';
 import { execute, newPath } from './new-files.ts';
+import { openSqliteStore } from './sqlite-store.ts';
 
 let current = '';
 

@@ -6,13 +6,13 @@ import { test } from 'node:test';
 import { isMountedAlone } from '../../src/storage/sqlite/file-system.ts';
 import { migrateSqlite, openSqliteMaintenance } from '../../src/storage/sqlite/maintenance.ts';
 import { lockFile } from '../../src/storage/sqlite/owned-database.ts';
-import { openSqliteStore } from '../../src/storage/sqlite/store.ts';
 import { openExport } from '../../src/storage/sqlite/transfer.ts';
 import { bindMount, mountDisk, noMounts } from '../support/folder.ts';
 import { runProgram } from '../support/start.ts';
 import { todo } from '../support/todo.ts';
 import { execute, newDatabase, newPath } from './new-files.ts';
 import { start } from './sqlite-starter.ts';
+import { openSqliteStore } from './sqlite-store.ts';
 import { addedTo, listed } from './todos.ts';
 
 const skip = noMounts();

@@ -2,7 +2,7 @@
 // for another owner, says on one line of JSON what came of it, and serves until its standard input ends.
 
 import { Cannot } from '../../src/lib/cannot.ts';
-import { openSqliteStore } from '../../src/storage/sqlite/store.ts';
+import { openSqliteStore } from './sqlite-store.ts';
 
 const [path = '', patienceMs = '0'] = process.argv.slice(2);
 try {

@@ -8,10 +8,10 @@ import { piecesOf } from '../../src/lib/pieces.ts';
 import { knownFile } from '../../src/storage/sqlite/file.ts';
 import { DatabaseHealth } from '../../src/storage/sqlite/health.ts';
 import { SqliteList } from '../../src/storage/sqlite/list.ts';
-import { openSqliteStore } from '../../src/storage/sqlite/store.ts';
 import { StoreUnavailable, type TodoStore } from '../../src/todos/store.ts';
 import { cases } from '../support/cases.ts';
 import { execute, fill, newDatabase, newPath } from './new-files.ts';
+import { openSqliteStore } from './sqlite-store.ts';
 import { addedTo, bytesOf, found, listed, listText, newTodo, replacement } from './todos.ts';
 
 /** One or more writes that are asked for together, then a look at every todo. */

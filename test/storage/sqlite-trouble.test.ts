@@ -22,12 +22,12 @@ import { Worker } from 'node:worker_threads';
 import type { Step } from '../../src/events.ts';
 import { backupSqlite, openSqliteMaintenance } from '../../src/storage/sqlite/maintenance.ts';
 import { lackOf } from '../../src/storage/sqlite/needs.ts';
-import { openSqliteStore } from '../../src/storage/sqlite/store.ts';
 import { mountDisk, noMounts } from '../support/folder.ts';
 import { todo } from '../support/todo.ts';
 import { compileDisk, noDisk } from './disk.ts';
 import { execute, fill, newDatabase, newPath } from './new-files.ts';
 import { type Served, serveFile } from './served.ts';
+import { openSqliteStore } from './sqlite-store.ts';
 import { addedTo, found, listed, newTodo, replacement } from './todos.ts';
 
 const skip = noDisk();

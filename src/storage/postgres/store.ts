@@ -1,7 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { QueryConfig } from 'pg';
 import type { LogEvent } from '../../events.ts';
-import { SETTINGS } from '../../settings/table.ts';
 import type { CreateOutcome, TodoStore } from '../../todos/store.ts';
 import {
   initialState,
@@ -56,14 +55,12 @@ const FOR_THE_LIST = { connections: 1, statementMs: 60_000, writes: false };
 /** Milliseconds to wait at start for a server: with the last try, the start gives up within 10 s. */
 const START_PATIENCE_MS = 7_000;
 
-/** By default the schema is migrated, there are 10 connections, and statements are prepared. */
-interface PostgresOptions extends Partial<Pick<ServedDatabase, 'migrate' | 'connections' | 'prepare'>> {
+interface PostgresOptions extends Pick<ServedDatabase, 'migrate' | 'connections' | 'prepare'> {
   /** Milliseconds to wait at start for a server that cannot be reached yet, 7 000 by default. */
   readonly patienceMs?: number;
   /** Limits in place of those for one todo. */
   readonly limits?: Partial<Omit<Limits, 'connections'>>;
-  /** The log; none by default. */
-  readonly logEvent?: LogEvent;
+  readonly logEvent: LogEvent;
 }
 
 /**
@@ -74,22 +71,21 @@ interface PostgresOptions extends Partial<Pick<ServedDatabase, 'migrate' | 'conn
  */
 export async function openPostgresStore(
   connectionString: string,
-  options: PostgresOptions = {},
+  options: PostgresOptions,
 ): Promise<TodoStore> {
-  const { logEvent = () => {}, patienceMs = START_PATIENCE_MS } = options;
+  const { logEvent, connections, patienceMs = START_PATIENCE_MS } = options;
   const limits = { ...FOR_ONE_TODO, ...options.limits };
   const { statementMs, answerMs } = limits;
   const cluster = new Cluster(addressOf(connectionString), options.prepare);
-  const connection = await connect(
-    cluster,
-    (first) => prepareToServe(first, options.migrate !== false, logEvent),
-    { statementMs, strict: true, patienceMs },
-  );
+  const connection = await connect(cluster, (first) => prepareToServe(first, options.migrate, logEvent), {
+    statementMs,
+    strict: true,
+    patienceMs,
+  });
   // A failed purge is repeated in an hour.
   await connection.run(PURGE, { withinMs: answerMs }).catch(() => {});
   await connection.leave();
   await using parts = new AsyncDisposableStack();
-  const connections = options.connections ?? SETTINGS.TODO_DATABASE_CONNECTIONS.default;
   const database = parts.use(new StatementPool(cluster, { ...limits, connections }, logEvent));
   const patient = parts.use(new StatementPool(cluster, { ...limits, ...FOR_THE_LIST }, logEvent));
   const list = parts.use(new PostgresList(database, patient));

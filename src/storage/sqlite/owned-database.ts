@@ -41,8 +41,7 @@ const BUSY_TIMEOUT_MS = 2_000;
 export interface OwnedOptions {
   /** Milliseconds to wait for another process that serves the same file, 10 000 by default (contract D6). */
   readonly patienceMs?: number;
-  /** The log; none by default. */
-  readonly logEvent?: LogEvent;
+  readonly logEvent: LogEvent;
 }
 
 /**
@@ -53,7 +52,7 @@ export interface OwnedOptions {
  * it is new.
  * @throws {Cannot} `in-use` when another process serves it, `unavailable` when the file is unusable.
  */
-export async function openOwned(name: string, { patienceMs = 10_000, logEvent = () => {} }: OwnedOptions) {
+export async function openOwned(name: string, { patienceMs = 10_000, logEvent }: OwnedOptions) {
   using parts = new DisposableStack();
   try {
     if (name === '' || name === ':memory:') throw new Error('it must be a file');

@@ -1,6 +1,5 @@
 import { statSync } from 'node:fs';
 import { andThen } from '../../lib/promises.ts';
-import { SETTINGS } from '../../settings/table.ts';
 import type { StoreSizes, TodoStore } from '../../todos/store.ts';
 import { initialState, represent } from '../../todos/todo.ts';
 import type { ServedDatabase } from '../settings.ts';
@@ -16,8 +15,7 @@ import { prepareFind } from './row.ts';
 import { MIGRATIONS } from './schema.ts';
 import { Writer } from './writer.ts';
 
-/** The cache has 64 MiB by default. */
-type SqliteOptions = OwnedOptions & Partial<Pick<ServedDatabase, 'cacheBytes'>>;
+type SqliteOptions = OwnedOptions & Pick<ServedDatabase, 'cacheBytes'>;
 
 /**
  * Opens the todo list in the SQLite file at `path`, and makes file and folder when they are missing (0600, 0700; existing
@@ -26,7 +24,7 @@ type SqliteOptions = OwnedOptions & Partial<Pick<ServedDatabase, 'cacheBytes'>>;
  *
  * @throws {Cannot} with one line for people.
  */
-export async function openSqliteStore(path: string, options: SqliteOptions = {}): Promise<TodoStore> {
+export async function openSqliteStore(path: string, options: SqliteOptions): Promise<TodoStore> {
   const { findRow, cache, list, writer, health, opened } = await openParts(path, options);
 
   function read<T>(statement: () => T): T {
@@ -90,7 +88,7 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
 
 /** The parts of a store, which end with `opened`. */
 async function openParts(path: string, options: SqliteOptions) {
-  const { logEvent = () => {}, cacheBytes = SETTINGS.TODO_CACHE_MB.default * 2 ** 20 } = options;
+  const { logEvent, cacheBytes } = options;
   await using parts = new AsyncDisposableStack();
   try {
     const owned = parts.use(await openOwned(path, options));
