@@ -135,4 +135,4 @@ export type Step = { readonly from: number; readonly until: number; readonly err
 );
 
 /** Notes a step as soon as it has ended, which may be after its client has left. No decision depends on it. */
-export type Mark = (step: Step) => void;
+export type OnStep = (step: Step) => void;

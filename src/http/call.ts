@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 // The global is looked up by a getter: 20 ns more, six times for each request that is recorded.
 import { performance } from 'node:perf_hooks';
-import type { Mark, Step } from '../events.ts';
+import type { OnStep, Step } from '../events.ts';
 import { IncomingBody } from './body.ts';
 import type { Identity } from './caller.ts';
 import { traceIdOf } from './trace-id.ts';
@@ -31,7 +31,7 @@ export class Call {
   /** Undefined when no route has the path. */
   readonly found: Target | undefined;
   /** Undefined when no record of the request is wanted. */
-  mark: Mark | undefined = undefined;
+  onStep: OnStep | undefined = undefined;
   #identity: Identity | undefined;
 
   constructor(
@@ -71,37 +71,37 @@ export class Call {
   }
 
   /**
-   * Runs a step, and marks its end.
+   * Runs a step, and reports its end.
    *
    * @param codeOf The result in a word.
    */
   step<T>(name: StepName, run: () => T | Promise<T>, codeOf?: (result: T) => string): T | Promise<T> {
-    const { mark } = this;
-    if (mark === undefined) return run();
+    const { onStep } = this;
+    if (onStep === undefined) return run();
     const from = performance.now();
     let result: T | Promise<T>;
     try {
       result = run();
     } catch (error) {
-      mark({ name, from, until: performance.now(), error });
+      onStep({ name, from, until: performance.now(), error });
       throw error;
     }
-    if (result instanceof Promise) markLater(mark, name, from, result, codeOf);
-    else mark({ name, from, until: performance.now(), code: codeOf?.(result) });
+    if (result instanceof Promise) reportLater(onStep, name, from, result, codeOf);
+    else onStep({ name, from, until: performance.now(), code: codeOf?.(result) });
     return result;
   }
 }
 
 /** A function of its own, so that `step` makes no closures for a result that is there at once. */
-function markLater<T>(
-  mark: Mark,
+function reportLater<T>(
+  onStep: OnStep,
   name: StepName,
   from: number,
   result: Promise<T>,
   codeOf: ((result: T) => string) | undefined,
 ): void {
   result.then(
-    (found) => mark({ name, from, until: performance.now(), code: codeOf?.(found) }),
-    (error: unknown) => mark({ name, from, until: performance.now(), error }),
+    (found) => onStep({ name, from, until: performance.now(), code: codeOf?.(found) }),
+    (error: unknown) => onStep({ name, from, until: performance.now(), error }),
   );
 }

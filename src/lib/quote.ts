@@ -20,7 +20,7 @@ const ADDRESS = /^(\s*[a-z][a-z0-9+.-]*:\/\/)([^/?#@]*@)?([^/?#@]+)(\/[^?#@]*)?(
 const SCHEME = /^\s*(?:[a-z][a-z0-9+.-]*:\/\/|(?:https?|postgres(?:ql)?|sqlite|urn):)/i;
 
 const URN = /^urn:[^@?#=]*$/i;
-const HOST = /^(?:\[[0-9a-f:.%]+\]|[^:;=&@[\]\s]*)(?::\d{1,5})?$/i;
+const SHOWABLE_HOST = /^(?:\[[0-9a-f:.%]+\]|[^:;=&@[\]\s]*)(?::\d{1,5})?$/i;
 
 /**
  * An address as a person wrote it, for a message, without the parts that may be a credential: user and password, query
@@ -29,9 +29,9 @@ const HOST = /^(?:\[[0-9a-f:.%]+\]|[^:;=&@[\]\s]*)(?::\d{1,5})?$/i;
  */
 export function quoteAddress(text: string): string {
   if (URN.test(text)) return quote(text);
-  const [, scheme, user, hosts, path = '', mark] = ADDRESS.exec(text) ?? [];
+  const [, scheme, user, hosts, path = '', delimiter] = ADDRESS.exec(text) ?? [];
   if (scheme === undefined || hosts === undefined || !areHosts(hosts.trim())) return quoteScheme(text);
-  const masked = [scheme, user && '…@', hosts, path, mark && `${mark}…`];
+  const masked = [scheme, user && '…@', hosts, path, delimiter && `${delimiter}…`];
   return quote(masked.filter((part) => part !== undefined).join(''));
 }
 
@@ -53,7 +53,7 @@ export function quoteReceived(text: string): string {
 
 /** Whether a text is hosts, separated by commas, each with a port or without. */
 function areHosts(text: string): boolean {
-  return text.split(',').every((host) => HOST.test(host));
+  return text.split(',').every((host) => SHOWABLE_HOST.test(host));
 }
 
 /** One word of a command that people copy into a shell, quoted where it must be. */

@@ -140,7 +140,7 @@ function quoted(variable: Variable, text: string | undefined): string {
 }
 
 /** A name (RFC 1123 §2.1, also with underscores), or an address, of IPv6 with its zone. */
-const HOST = /^[\w.:%-]{1,253}$/;
+const NAME_OR_ADDRESS = /^[\w.:%-]{1,253}$/;
 
 /** The value of a setting, or the wanted value and the part to show; both where a text has stray characters. */
 type Parsed =
@@ -166,7 +166,7 @@ function parse(variable: Variable, text: string): Parsed {
   if (stray !== undefined) return { ...stray, value: text };
   // It would be made, and then shown by its name.
   if (setting.is === 'folder' && text.includes('://')) return { wanted: 'must be a folder, not an address' };
-  if ('host' in setting && !HOST.test(text))
+  if ('host' in setting && !NAME_OR_ADDRESS.test(text))
     return { wanted: 'must be the name or address of a host, like "localhost", "0.0.0.0" or "::1"' };
   return { value: text };
 }

@@ -79,7 +79,7 @@ const UNSUPPORTED_VARIABLES = [
  */
 const SYNTAX =
   /^postgres(?:ql)?:\/\/(?:([^:@/?#]*)(?::([^@/?#]*))?@)?([^@/?#]*)(?:\/([^@?#&=]*))?(?:\?([^@#]*))?$/s;
-const HOST = /^(?:\[([0-9A-Fa-f:.]+(?:%25[\w.]+)?)\]|([^[\]:]*))(?::(\d*))?$/;
+const LISTED_HOST = /^(?:\[([0-9A-Fa-f:.]+(?:%25[\w.]+)?)\]|([^[\]:]*))(?::(\d*))?$/;
 
 const UNREADABLE = 'the connection string cannot be read';
 
@@ -182,7 +182,7 @@ function valuesIn(text: string): Values {
       `${UNREADABLE}: in it write "@" as %40, "/" as %2F, "?" as %3F, "#" as %23, and "?" before parameters`,
     );
   const [, user, password, hostList = '', dbname, query = ''] = parts;
-  const listed = hostList === '' ? [] : hostList.split(',').map((host) => HOST.exec(host));
+  const listed = hostList === '' ? [] : hostList.split(',').map((host) => LISTED_HOST.exec(host));
   if (listed.includes(null)) throw new NotUsable(UNREADABLE);
   const values: { -readonly [Each in Name]?: string } = {};
   if (user) values.user = decoded(user);

@@ -96,14 +96,14 @@ export function openMetrics(
     () => output.dropped,
   );
   gauge('todo_ready', '1 when the service is ready, else 0.', async () => Number((await ready()) === true));
-  /** The last commit that was counted: writes that shared a commit mark it one after the other. */
+  /** The last commit that was counted: writes that shared a commit report it one after the other. */
   let lastCommit: Step | undefined;
 
   return {
     /** Counts a request that has begun. */
     begun: (method: string) => count(underWay, knownMethod(method)),
 
-    mark(step: Step): void {
+    onStep(step: Step): void {
       const seconds = (step.until - step.from) / 1_000;
       switch (step.name) {
         case 'authenticate':

@@ -1,6 +1,6 @@
 // As in `http/call.ts`.
 import { performance } from 'node:perf_hooks';
-import type { Event, LogEvent, Mark } from '../events.ts';
+import type { Event, LogEvent, OnStep } from '../events.ts';
 import type { Call } from '../http/call.ts';
 import type { Environment } from '../settings/table.ts';
 
@@ -17,7 +17,7 @@ export interface Ended {
 
 /** Takes the steps of a request, and its end. */
 interface Recorder {
-  readonly mark: Mark;
+  readonly onStep: OnStep;
   ended(ended: Ended): void;
 }
 
@@ -49,12 +49,12 @@ export function openRecords(
     const spans = traces?.begin(call, from);
     if (logEvent === undefined && metrics === undefined && spans === undefined) return;
     metrics?.begun(call.method);
-    call.mark =
+    call.onStep =
       spans === undefined
-        ? metrics?.mark
+        ? metrics?.onStep
         : (step) => {
-            metrics?.mark(step);
-            spans.mark(step);
+            metrics?.onStep(step);
+            spans.onStep(step);
           };
     const { request, response } = call;
     const end = (): void => {

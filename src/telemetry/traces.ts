@@ -153,7 +153,7 @@ function openSpans(
   let commit: Extract<Step, { name: 'commit' }> | undefined;
 
   return {
-    mark(step: Step): void {
+    onStep(step: Step): void {
       const { name } = step;
       if (name === 'commit') {
         // The commit belongs below its write, which ends after it.
@@ -199,14 +199,14 @@ function attributesOf({ method, found, request, headers }: Call, known: string):
   if (found === undefined) return attributes;
   attributes['http.route'] = found.path;
   attributes['url.path'] = found.id === undefined ? found.path : found.path.replace(':id', String(found.id));
-  const [, address = '', port] = HOST.exec(headers.host ?? '') ?? [];
+  const [, address = '', port] = ADDRESS_AND_PORT.exec(headers.host ?? '') ?? [];
   if (address !== '') attributes['server.address'] = address;
   if (port !== undefined) attributes['server.port'] = Number(port);
   return attributes;
 }
 
 /** A name or an address, and a port. */
-const HOST = /^\[?([^[\]]{1,255}?)\]?(?::(\d{1,5}))?$/;
+const ADDRESS_AND_PORT = /^\[?([^[\]]{1,255}?)\]?(?::(\d{1,5}))?$/;
 
 /** The caller's span, when the request names one. */
 function remoteContext(

@@ -1,4 +1,4 @@
-import type { Mark } from '../events.ts';
+import type { OnStep } from '../events.ts';
 import { Cannot, type Reason } from '../lib/cannot.ts';
 import type { Body } from '../lib/pieces.ts';
 import {
@@ -26,7 +26,7 @@ export interface ListRepresentation {
 /**
  * The store of todos. A write is on disk when its promise resolves, and every request that starts later sees it. Outcomes
  * that the specification expects are values; a rejection is `StoreUnavailable`, `StoreBroken`, `OutcomeUnknown`, a bug or
- * a broken machine. A store that commits writes together marks the commit of each write; no decision reads the mark.
+ * a broken machine. A store that commits writes together reports the commit of each write.
  */
 export interface TodoStore extends AsyncDisposable {
   /** Every todo, ordered by id ascending, never older than the call. Synchronous when the list is in memory. */
@@ -41,7 +41,7 @@ export interface TodoStore extends AsyncDisposable {
    * Rejects with `IdsExhausted` when every id up to 2147483647 has been given out. A key and its todo are stored or lost
    * together (contract I1; I6): a key that was used within 24 hours makes nothing, and gives the todo as it was made.
    */
-  add(todo: NewTodo, once?: Once, mark?: Mark): Promise<CreateOutcome>;
+  add(todo: NewTodo, once?: Once, onCommitted?: OnStep): Promise<CreateOutcome>;
 
   /**
    * The outcomes are decided in this order (contract Endpoints A, rule 2; Order 5). The preconditions are compared inside
@@ -51,14 +51,14 @@ export interface TodoStore extends AsyncDisposable {
     id: number,
     replacement: Replacement,
     preconditions?: Preconditions,
-    mark?: Mark,
+    onCommitted?: OnStep,
   ): Promise<'replaced' | 'todo-missing' | 'category-missing' | 'precondition-failed'>;
 
   /** As `replace`. */
   remove(
     id: number,
     preconditions?: Preconditions,
-    mark?: Mark,
+    onCommitted?: OnStep,
   ): Promise<'removed' | 'todo-missing' | 'precondition-failed'>;
 
   /**

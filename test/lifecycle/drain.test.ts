@@ -57,7 +57,7 @@ describe('Draining', { concurrency: true }, () => {
       begun() {
         underWay += 1;
       },
-      mark() {},
+      onStep() {},
       ended({ status }: Ended) {
         underWay -= 1;
         statuses.push(status);

@@ -8,7 +8,7 @@ import { startWriters } from '../storage/writers.ts';
 const server = await PostgresServer.startForAll();
 
 /** What happens to the server while eight clients write. */
-const troubles: Readonly<Record<string, (url: string) => Promise<void>>> = {
+const outages: Readonly<Record<string, (url: string) => Promise<void>>> = {
   'its connections are terminated': (url) => server.terminate(url),
   'it is stopped and started': async () => {
     await server.stop();
@@ -20,8 +20,8 @@ const troubles: Readonly<Record<string, (url: string) => Promise<void>>> = {
   },
 };
 
-for (const [trouble, make] of Object.entries(troubles)) {
-  test(`when ${trouble} under load, what was answered is there, and what was refused is not`, async () => {
+for (const [outage, make] of Object.entries(outages)) {
+  test(`when ${outage} under load, what was answered is there, and what was refused is not`, async () => {
     const url = await server.makeDatabase();
     await using store = await openPostgresStore(url);
     const { answers, faults } = startWriters([store]);

@@ -451,7 +451,7 @@ test('a fault of the file is told once, however often somebody meets it [D11]', 
   const { news, logEvent } = newsOfFile();
   using reader = new DatabaseSync(path);
   using health = new DatabaseHealth(knownFile(path, path), reader, logEvent);
-  for (const message of ['first', 'second']) health.note({ failure: 'broken', trouble: 'gone', message });
+  for (const message of ['first', 'second']) health.note({ failure: 'broken', state: 'gone', message });
   assert.deepEqual(news, [{ event: 'database-gone', reason: 'first', path }]);
   assert.equal(health.fault?.message, 'first');
 });
@@ -459,13 +459,13 @@ test('a fault of the file is told once, however often somebody meets it [D11]', 
 test('lookAt finds what is gone, whatever keeps other names from being looked at [D11; D16]', () => {
   const [unseen, gone] = [join('/', 'a'.repeat(300)), newPath()];
   const look = (...paths: string[]) =>
-    lookAt({ name: '', path: '', marks: new Map(paths.map((path) => [path, '1:1'])) });
+    lookAt({ name: '', path: '', identities: new Map(paths.map((path) => [path, '1:1'])) });
   const reason = `"${'a'.repeat(300)}" cannot be looked at: ENAMETOOLONG`;
-  assert.deepEqual(look(unseen), { failure: 'unavailable', trouble: 'unseen', message: reason });
+  assert.deepEqual(look(unseen), { failure: 'unavailable', state: 'unseen', message: reason });
   for (const missing of [gone, join(import.meta.filename, 'todos.db')])
     assert.deepEqual(look(unseen, missing), {
       failure: 'broken',
-      trouble: 'gone',
+      state: 'gone',
       message: `"todos.db" ${DELETED}`,
     });
 });

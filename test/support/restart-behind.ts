@@ -58,12 +58,12 @@ export async function restartBehind(startProxy: StartProxy, restarts: number): P
 
 /**
  * 16 clients, half of them each on one keep-alive connection, the others on a new one for each request, read and create
- * with an `Idempotency-Key` through a proxy, until `trouble` is over and some requests more.
+ * with an `Idempotency-Key` through a proxy, until the outage is over and some requests more.
  */
 export async function clientsBehind(
   proxy: ReverseProxy,
   auth: Trust,
-  trouble: (goOn: () => Promise<void>) => Promise<void>,
+  outage: (goOn: () => Promise<void>) => Promise<void>,
 ): Promise<Seen> {
   const authorization = `Bearer ${signer(auth)({ role: 'editor' })}`;
   const { hostname, port } = new URL(proxy.url);
@@ -104,7 +104,7 @@ export async function clientsBehind(
 
   const clients = Array.from({ length: 16 }, (_, client) => beClient(client));
   try {
-    await trouble(goOn);
+    await outage(goOn);
     await goOn();
   } finally {
     stopped = true;

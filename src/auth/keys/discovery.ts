@@ -1,6 +1,6 @@
 import { asNotUsable, NotUsable } from '../../lib/errors.ts';
 import { isJsonObject } from '../../lib/parse-json.ts';
-import { fetchDocument, type Way } from './document.ts';
+import { type FetchOptions, fetchDocument } from './document.ts';
 
 /** Characters of another issuer in a message. */
 const MAX_QUOTED = 200;
@@ -12,11 +12,11 @@ const MAX_QUOTED = 200;
  *
  * @throws {NotUsable} when neither document can be had, or its content cannot be used.
  */
-export async function discoverKeys(issuer: string, way: Way): Promise<string> {
-  const document = await fetchDocument(openIdAddress(issuer), way).catch(async (error) => {
+export async function discoverKeys(issuer: string, options: FetchOptions): Promise<string> {
+  const document = await fetchDocument(openIdAddress(issuer), options).catch(async (error) => {
     const first = asNotUsable(error);
     if (!first.isMissing) throw first;
-    return fetchDocument(oauthAddress(issuer), way).catch((second) => {
+    return fetchDocument(oauthAddress(issuer), options).catch((second) => {
       throw new NotUsable(`${first.message}, ${asNotUsable(second).message}`);
     });
   });

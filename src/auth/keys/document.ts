@@ -8,8 +8,8 @@ import { quoteReceived } from '../../lib/quote.ts';
 import { type HttpProxy, leadsTo, openTunnel } from './proxy.ts';
 import { parseTrustedAddress, withoutQuery } from './trusted-address.ts';
 
-/** The way to an issuer. */
-export interface Way {
+/** Options of a fetch from an issuer. */
+export interface FetchOptions {
   /** Bounds the time of all requests, tunnels included. */
   readonly signal: AbortSignal;
   readonly proxy?: HttpProxy | undefined;
@@ -36,14 +36,14 @@ const HEADERS = {
  *
  * @throws {NotUsable} when it cannot be had; missing, when the server answers, but not with 200.
  */
-export async function fetchDocument(address: string, way: Way): Promise<unknown> {
+export async function fetchDocument(address: string, options: FetchOptions): Promise<unknown> {
   const url = parseTrustedAddress(address);
   if (url === undefined) {
     throw new NotUsable(`${quoteReceived(address)} must begin with "https:", or with "http:" on loopback`);
   }
   const name = withoutQuery(url);
   const noAnswer = (reason: string) => new NotUsable(`${name} did not answer: ${reason}`);
-  const { proxy, signal } = way;
+  const { proxy, signal } = options;
   let socket: Socket | undefined;
   if (proxy !== undefined && leadsTo(proxy, url)) {
     socket = await openTunnel(proxy, url, signal).catch((error: unknown) => {

@@ -1,7 +1,7 @@
 import type { LogEvent } from '../../events.ts';
 import { asNotUsable } from '../../lib/errors.ts';
 import { discoverKeys } from './discovery.ts';
-import { fetchDocument, type Way } from './document.ts';
+import { type FetchOptions, fetchDocument } from './document.ts';
 import { currentKeys, type KeySet, type Keys, type LoadedKeys, readKeySet } from './keys.ts';
 import type { HttpProxy } from './proxy.ts';
 import { withoutQuery } from './trusted-address.ts';
@@ -94,7 +94,7 @@ export function openRemoteKeys(source: RemoteSource, options: RemoteKeysOptions)
   };
 }
 
-async function loadKeys(source: RemoteSource, way: Way): Promise<LoadedKeys> {
-  const address = source.kind === 'discovery' ? await discoverKeys(source.issuer, way) : source.url.href;
-  return readKeySet(await fetchDocument(address, way));
+async function loadKeys(source: RemoteSource, options: FetchOptions): Promise<LoadedKeys> {
+  const address = source.kind === 'discovery' ? await discoverKeys(source.issuer, options) : source.url.href;
+  return readKeySet(await fetchDocument(address, options));
 }

@@ -3,7 +3,7 @@ import { type Claims, claimAt } from '../identity.ts';
 import type { Trust } from './checks.ts';
 import { explainLookalike } from './lookalike.ts';
 import { nameClaim } from './missing-role.ts';
-import { accessTokenMark, type UnverifiedToken } from './read-token.ts';
+import { accessTokenClaim, type UnverifiedToken } from './read-token.ts';
 import type { Refusal } from './refusal.ts';
 
 /** Explains `aud`, whether it is right or not. */
@@ -43,12 +43,13 @@ function explainMissingAudience(claims: Claims, trust: Trust): string {
  */
 function proposeInstead(claims: Claims, { requiredClaims }: Trust): string {
   const claim = ['org_id', ...OF_CLIENTS].find((name) => typeof claimAt(claims, [name]) === 'string');
-  const mark = claim === 'org_id' ? '' : accessTokenMark(claims);
-  if (claim === undefined || mark === undefined) return '';
-  const isRequired = mark === '' || requiredClaims?.some(({ name, value }) => `${name}=${value}` === mark);
+  const requirement = claim === 'org_id' ? '' : accessTokenClaim(claims);
+  if (claim === undefined || requirement === undefined) return '';
+  const isRequired =
+    requirement === '' || requiredClaims?.some(({ name, value }) => `${name}=${value}` === requirement);
   if (!isRequired && requiredClaims !== undefined) return '';
   const proposed = `, or let TODO_AUTH_AUDIENCE_CLAIM=${quoteJson(claim)} have it in place of "aud"`;
-  return isRequired ? proposed : `${proposed}, with TODO_AUTH_REQUIRED_CLAIMS=${quoteJson(mark)}`;
+  return isRequired ? proposed : `${proposed}, with TODO_AUTH_REQUIRED_CLAIMS=${quoteJson(requirement)}`;
 }
 
 /** Explains the claim that is configured in the place of `aud`. */

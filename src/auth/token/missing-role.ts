@@ -88,7 +88,7 @@ function isNear(role: string, editorRoles: readonly string[]): boolean {
   return [...EDITOR, ...editorRoles].some((editorRole) => {
     const wanted = editorRole.toLowerCase();
     if (text === wanted || text.startsWith(`cn=${wanted},`)) return true;
-    return [':', '/', '\\'].some((mark) => text.endsWith(`${mark}${wanted}`));
+    return [':', '/', '\\'].some((separator) => text.endsWith(`${separator}${wanted}`));
   });
 }
 

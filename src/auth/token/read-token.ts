@@ -66,7 +66,7 @@ export function otherKindClaim(claims: Claims): string | undefined {
 }
 
 /** What only access tokens have, as far as the token shows it, as `TODO_AUTH_REQUIRED_CLAIMS` asks for it. */
-export function accessTokenMark(claims: Claims): string | undefined {
+export function accessTokenClaim(claims: Claims): string | undefined {
   const kind = KINDS.find(([claim, access]) => access !== undefined && claimAt(claims, [claim]) === access);
   return kind && `${kind[0]}=${kind[1]}`;
 }

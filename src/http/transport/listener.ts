@@ -76,11 +76,11 @@ export function openListener(options: ListenerOptions = {}) {
      * @throws as `listenOn`.
      */
     async listen(receive: Receive, address: Address, stop?: AbortSignal) {
-      const receiveInTime: Receive = (...request) => {
+      const receiveOnceAccepted: Receive = (...request) => {
         if (closing === undefined) receive(...request);
         else closing.then(() => receive(...request));
       };
-      const { server, connections } = createHttpServer(receiveInTime, limits, refuse, options.pages);
+      const { server, connections } = createHttpServer(receiveOnceAccepted, limits, refuse, options.pages);
       server.on('drop', drop);
       opened = { server, connections, ...(await listenOn(server, address, stop)) };
       return opened;

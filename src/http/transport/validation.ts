@@ -3,7 +3,7 @@ import type { Problem } from '../problem.ts';
 import { MAX_FIELD_LINES } from './framing.ts';
 
 /** uri-host [ ":" port ], RFC 9110 §7.2, never empty: an IP literal, or a registered name or IPv4 address. */
-const HOST =
+const HOST_AND_PORT =
   /^(?:\[[0-9a-f:.]+\]|\[v[0-9a-f]+\.[\w.~!$&'()*+,;=:-]+\]|(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})+)(?::\d*)?$/i;
 
 /**
@@ -18,14 +18,14 @@ export function faultOf(request: IncomingMessage): Problem | undefined {
   if (repeated === 'host') return NO_HOST;
   if (repeated !== undefined) return malformed(`The header ${repeated} must not be repeated.`);
   const { host, 'transfer-encoding': coding } = request.headers;
-  if (host === undefined ? request.httpVersionMinor !== 0 : !HOST.test(host)) return NO_HOST;
+  if (host === undefined ? request.httpVersionMinor !== 0 : !HOST_AND_PORT.test(host)) return NO_HOST;
   if (coding !== undefined && (request.httpVersionMinor === 0 || coding.toLowerCase() !== 'chunked')) {
     return malformed('The only transfer coding is chunked, and HTTP/1.0 has none.');
   }
   // Last: a preflight is permitted whatever its escapes (contract R6), and has no other fault at this point.
   const target = readTarget(request.url ?? '', request.method ?? '');
   if ('status' in target) return target;
-  if (target.authority !== undefined && !HOST.test(target.authority)) return NO_HOST;
+  if (target.authority !== undefined && !HOST_AND_PORT.test(target.authority)) return NO_HOST;
   request.url = target.path;
   return undefined;
 }

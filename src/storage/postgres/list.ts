@@ -9,12 +9,12 @@ import type { Ask } from './server-connection.ts';
 import type { StatementPool } from './statement-pool.ts';
 
 /**
- * The moment in which an instance read the list. While `life` is the same, the changes since are those that the snapshot
- * does not see: https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-SNAPSHOT
+ * The moment in which an instance read the list. While the server's identity is the same, the changes since are those that
+ * the snapshot does not see: https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-SNAPSHOT
  */
 interface Moment {
   readonly snapshot: string;
-  readonly life: string;
+  readonly identity: string;
   /** Whether the triggers that record changes work. */
   readonly tracked: boolean;
 }
@@ -32,7 +32,7 @@ const MOMENT = `pg_current_snapshot()::text AS snapshot,
     (SELECT oid FROM pg_database WHERE datname = current_database()),
     pg_relation_filenode('todos'), pg_relation_filenode('todo_tombstones'),
     (SELECT string_agg(concat_ws(' ', oid, xmin, ctid), ' ' ORDER BY oid) FROM pg_trigger
-      WHERE tgrelid = 'todos'::regclass AND NOT tgisinternal)) AS life,
+      WHERE tgrelid = 'todos'::regclass AND NOT tgisinternal)) AS identity,
   (SELECT count(*) = 3 FROM pg_trigger WHERE tgrelid = 'todos'::regclass AND tgenabled = 'A'
     AND tgname IN (${TRIGGERS})) AS tracked`;
 
@@ -132,11 +132,11 @@ export class PostgresList implements Disposable {
   }
 
   /** Reads the changes; undefined when the whole list must be read. */
-  async #readChanges({ snapshot, life }: Moment): Promise<Moment | undefined> {
+  async #readChanges({ snapshot, identity }: Moment): Promise<Moment | undefined> {
     const query = { name: 'changes', text: READ_CHANGES, values: [snapshot] };
     const rows = await this.#quick.read<ChangeRow>(query);
     const [now] = rows;
-    if (now === undefined || now.life !== life || !now.complete || now.hidden) return undefined;
+    if (now === undefined || now.identity !== identity || !now.complete || now.hidden) return undefined;
     if (rows.length > MOST_CHANGES) return undefined;
     const changed = rows.filter((row) => row.unseen !== null);
     let done = 0;

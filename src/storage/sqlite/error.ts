@@ -156,14 +156,14 @@ export interface Failure {
    * The state of the file. `gone`: deleted or replaced. `damaged`: corrupt, or the disk does not read it. `unseen`: the
    * system does not say whether it is there. `schema`: it may lack something.
    */
-  readonly trouble?: 'gone' | 'damaged' | 'unseen' | 'schema';
+  readonly state?: 'gone' | 'damaged' | 'unseen' | 'schema';
 }
 
 /** The failure of an error of SQLite, before anything was on its way to the disk. */
 export function failureBy(error: unknown): Failure {
   const message = messageOf(error);
-  if (isDamage(error)) return { failure: 'broken', trouble: 'damaged', message };
-  if (isUnprepared(error)) return { failure: 'broken', trouble: 'schema', message };
+  if (isDamage(error)) return { failure: 'broken', state: 'damaged', message };
+  if (isUnprepared(error)) return { failure: 'broken', state: 'schema', message };
   if (isIdsExhausted(error)) return { failure: 'ids-exhausted', message };
   return { failure: isMachineFault(error) ? 'unavailable' : 'error', message };
 }

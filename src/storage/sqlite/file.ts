@@ -166,7 +166,7 @@ export interface KnownFile {
   /** Absolute, every link resolved. */
   readonly path: string;
   /** Device and inode by path: of the file, its log, its index of the log and its lock. */
-  readonly marks: ReadonlyMap<string, string | undefined>;
+  readonly identities: ReadonlyMap<string, string | undefined>;
 }
 
 /**
@@ -175,25 +175,25 @@ export interface KnownFile {
  */
 export function knownFile(name: string, path: string): KnownFile {
   const paths = new Set([resolve(name), path, ...['-wal', '-shm', '-owner'].map((suffix) => path + suffix)]);
-  return { name, path, marks: new Map([...paths].map((each) => [each, markOf(each)])) };
+  return { name, path, identities: new Map([...paths].map((each) => [each, identityOf(each)])) };
 }
 
 /**
  * Undefined when each name still has its file, else the failure. A name that is gone counts even where the others cannot
  * be looked at (contract D11; D16). The message names no folder.
  */
-export function lookAt({ marks }: KnownFile): Failure | undefined {
+export function lookAt({ identities }: KnownFile): Failure | undefined {
   let unseen: Failure | undefined;
-  for (const [path, mark] of marks) {
+  for (const [path, identity] of identities) {
     const name = `"${basename(path)}"`;
-    const gone = (message: string) => ({ failure: 'broken', trouble: 'gone', message }) as const;
+    const gone = (message: string) => ({ failure: 'broken', state: 'gone', message }) as const;
     try {
-      const now = markOf(path);
+      const now = identityOf(path);
       if (now === undefined) return gone(`${name} was deleted or moved away`);
-      if (now !== mark) return gone(`${name} was replaced by another file`);
+      if (now !== identity) return gone(`${name} was replaced by another file`);
     } catch (error) {
       const message = `${name} cannot be looked at: ${errorCode(error)}`;
-      unseen ??= { failure: 'unavailable', trouble: 'unseen', message };
+      unseen ??= { failure: 'unavailable', state: 'unseen', message };
     }
   }
   return unseen;
@@ -226,7 +226,7 @@ export function existing(path: string, readOnly = false): URL {
 }
 
 /** Device and inode; undefined when there is nothing of this name. */
-export function markOf(path: string): string | undefined {
+export function identityOf(path: string): string | undefined {
   try {
     const { dev, ino } = statSync(path, { bigint: true });
     return `${dev}:${ino}`;

@@ -53,14 +53,14 @@ export class DatabaseHealth implements Disposable {
 
   /** Notes a failure and its consequences. The result is the failure to report. */
   note(failure: Failure): Failure {
-    const { trouble, message } = failure;
+    const { state, message } = failure;
     // With a schema that lacks nothing, the missing part is there again.
-    if (trouble === 'schema') return this.lookAtSchema() ?? { failure: 'unavailable', message };
-    if (trouble === undefined || this.#fault !== undefined) return failure;
-    if (trouble !== 'unseen') this.#fault = { failure: 'broken', message };
+    if (state === 'schema') return this.lookAtSchema() ?? { failure: 'unavailable', message };
+    if (state === undefined || this.#fault !== undefined) return failure;
+    if (state !== 'unseen') this.#fault = { failure: 'broken', message };
     else if (this.#isUnseen) return failure;
     else this.#isUnseen = true;
-    this.#logEvent({ event: `database-${trouble}`, reason: message, path: this.file.name });
+    this.#logEvent({ event: `database-${state}`, reason: message, path: this.file.name });
     return failure;
   }
 

@@ -15,7 +15,7 @@ import {
   checkLength,
   checkWritable,
   existing,
-  markOf,
+  identityOf,
   ownerFor,
   removeDatabase,
   resolvePath,
@@ -85,7 +85,8 @@ export class Restore {
   async run(name: string, file: string, options: RestoreOptions): Promise<Restored> {
     const kind = await kindOf(file);
     const path = pathOf(name);
-    if (markOf(file) === markOf(path)) throw new BackupRefused('bad-data', 'it is the database itself');
+    if (identityOf(file) === identityOf(path))
+      throw new BackupRefused('bad-data', 'it is the database itself');
     try {
       using _lock = await lockFile(path, 0, () => {});
       const staged = this.#makeBeside(path);

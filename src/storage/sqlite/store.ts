@@ -56,12 +56,14 @@ export async function openSqliteStore(path: string, options: SqliteOptions): Pro
     },
 
     /** Writes have one order: a create waits for its turn, never for a key. */
-    add: (todo, once, mark) => writer.write({ kind: 'add', todo: initialState(todo), once }, mark),
+    add: (todo, once, onCommitted) =>
+      writer.write({ kind: 'add', todo: initialState(todo), once }, onCommitted),
 
-    replace: (id, todo, preconditions = {}, mark) =>
-      writer.write({ kind: 'replace', id, todo, preconditions }, mark),
+    replace: (id, todo, preconditions = {}, onCommitted) =>
+      writer.write({ kind: 'replace', id, todo, preconditions }, onCommitted),
 
-    remove: (id, preconditions = {}, mark) => writer.write({ kind: 'remove', id, preconditions }, mark),
+    remove: (id, preconditions = {}, onCommitted) =>
+      writer.write({ kind: 'remove', id, preconditions }, onCommitted),
 
     async check() {
       health.check();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Thread } from './thread.ts';
 
-const FILE = { name: '', path: '', marks: new Map() };
+const FILE = { name: '', path: '', identities: new Map() };
 
 /** A thread whose module is this text, one that writes unless `onChanged` is undefined. */
 const threadOf = (module: string, onChanged: (() => void) | undefined) =>
@@ -94,7 +94,7 @@ test('a thread that cannot begin because the file is damaged says so', async () 
   await using thread = threadOf(DAMAGE, ignored);
   assert.deepEqual(await thread.ask('a'), {
     failure: 'broken',
-    trouble: 'damaged',
+    state: 'damaged',
     message: 'database disk image is malformed',
   });
 });

@@ -16,8 +16,8 @@ export class Thread<Order, Answer> implements AsyncDisposable {
   readonly #file: KnownFile;
   readonly #onChanged: (() => void) | undefined;
   #worker: Worker | undefined;
-  /** Whether the thread has opened the file; a thread that writes reports it. */
-  #ready = false;
+  /** Whether the thread is one that writes and has opened the file: an order without an answer may be on disk. */
+  #mayHaveWritten = false;
   #closed: Promise<void> | undefined;
   #asked: PromiseWithResolvers<Answer | Failure> | undefined;
 
@@ -47,7 +47,7 @@ export class Thread<Order, Answer> implements AsyncDisposable {
     let cause: unknown;
     worker.on('message', (message: Message<Answer>) => {
       if (message !== 'changed') return this.#asked?.resolve(message.answer);
-      this.#ready = true;
+      this.#mayHaveWritten = true;
       this.#onChanged?.();
     });
     worker.on('error', (error) => {
@@ -91,18 +91,18 @@ export class Thread<Order, Answer> implements AsyncDisposable {
   }
 
   #end(cause: unknown): void {
-    const ready = this.#ready;
+    const mayHaveWritten = this.#mayHaveWritten;
     const reason = cause === undefined ? '' : `: ${machineReason(cause)}`;
     const message = `The thread ${this.#name} ended by itself${reason}`;
     const known = failureBy(cause);
-    if (!ready && known.trouble !== undefined) this.#asked?.resolve(known);
-    else this.#asked?.resolve({ failure: ready ? 'unknown' : 'unavailable', message });
+    if (!mayHaveWritten && known.state !== undefined) this.#asked?.resolve(known);
+    else this.#asked?.resolve({ failure: mayHaveWritten ? 'unknown' : 'unavailable', message });
     this.#worker = undefined;
-    this.#ready = false;
+    this.#mayHaveWritten = false;
     if (this.#closed !== undefined) return;
     this.#onChanged?.();
     // A thread that could not even start is not restarted here: the next order starts it.
-    if (ready) this.start();
+    if (mayHaveWritten) this.start();
   }
 }
 

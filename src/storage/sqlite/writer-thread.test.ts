@@ -5,7 +5,7 @@ import { newDatabase } from '../../../test/storage/new-files.ts';
 import { replacement } from '../../../test/storage/todos.ts';
 import { prepareBatches } from './writer-thread.ts';
 
-const GONE = { failure: 'broken', trouble: 'gone', message: 'it was deleted' } as const;
+const GONE = { failure: 'broken', state: 'gone', message: 'it was deleted' } as const;
 
 test('prepareBatches looks for the file before a batch, and when it is committed before it is acknowledged', async () => {
   const path = await newDatabase();

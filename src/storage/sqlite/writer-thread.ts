@@ -53,7 +53,7 @@ export type BatchResult = { readonly outcomes: readonly Outcome[] } | Failure;
  *
  * Look for the file, commit, look again, then acknowledge: `src/storage/sqlite/writer-thread.test.ts`,
  * `test/storage/sqlite-file.test.ts`. Once `COMMIT` has begun, a failed sync is an unknown outcome:
- * `test/storage/sqlite-trouble.test.ts`, `test/long/sqlite-crash.test.ts`.
+ * `test/storage/sqlite-failures.test.ts`, `test/long/sqlite-crash.test.ts`.
  *
  * @param pollElsewhere Called when no other program can write any more, before the writes are decided.
  * @param look Looks for the file, before the transaction and after the commit.

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Mark } from '../../events.ts';
+import type { OnStep } from '../../events.ts';
 import { errorOf } from './error.ts';
 import type { DatabaseHealth } from './health.ts';
 import { Thread } from './thread.ts';
@@ -21,7 +21,7 @@ export type Changed = readonly number[] | 'all';
 
 interface Waiting {
   readonly write: Write;
-  readonly mark: Mark | undefined;
+  readonly onCommitted: OnStep | undefined;
   resolve(outcome: Decided | PromiseLike<Decided>): void;
   reject(error: unknown): void;
 }
@@ -71,12 +71,12 @@ export class Writer implements AsyncDisposable {
    * Resolves when the write is on disk. The promises of a batch settle in the order of the writes, whatever their kinds,
    * so that the log has the order of the commits. Nothing is written once the writer is closed.
    *
-   * @param mark Gets the commit of its batch, when that changed something.
+   * @param onCommitted Gets the commit of its batch, when that changed something.
    */
-  write<W extends Write>(write: W, mark?: Mark): Promise<Decided<W['kind']>> {
+  write<W extends Write>(write: W, onCommitted?: OnStep): Promise<Decided<W['kind']>> {
     this.#running ??= this.#run();
     const { promise, resolve, reject } = Promise.withResolvers<Decided<W['kind']>>();
-    this.#next.push({ write, mark, resolve, reject });
+    this.#next.push({ write, onCommitted, resolve, reject });
     return promise;
   }
 
@@ -134,7 +134,7 @@ export class Writer implements AsyncDisposable {
     }
     if (changed.length === 0) return;
     const commit = { name: 'commit', writes: changed.length, from, until } as const;
-    for (const { mark } of batch) mark?.(commit);
+    for (const { onCommitted } of batch) onCommitted?.(commit);
   }
 }
 

@@ -155,7 +155,7 @@ async function damagedFile(): Promise<{ readonly path: string; readonly id: numb
 }
 
 /** The events about the file, and those of what must not happen, with their levels. */
-async function trouble(served: Served): Promise<readonly string[]> {
+async function reported(served: Served): Promise<readonly string[]> {
   await served.logged('database-damaged');
   return served
     .log('database-damaged', 'crash', 'store-unavailable')
@@ -184,7 +184,7 @@ for (const [what, pathOf] of [
     await refused(served, 'GET', '/todos');
     assert.equal((await served.ready()).status, 503);
     assert.equal(await served.stop(), 0);
-    assert.deepEqual(await trouble(served), ['error database-damaged']);
+    assert.deepEqual(await reported(served), ['error database-damaged']);
     const [{ reason, path: said, msg } = {}] = served.log('database-damaged');
     assert.deepEqual(
       { reason, said, msg },
@@ -201,7 +201,7 @@ test('a write that meets a corrupt page is a 503, not a crash [D11]', async () =
   const { path, id } = await damagedFile();
   await using served = await serveFile(path);
   await refused(served, 'PUT', `/todos/${id}`);
-  assert.deepEqual(await trouble(served), ['error database-damaged']);
+  assert.deepEqual(await reported(served), ['error database-damaged']);
 });
 
 test('a file that is cut short under the service is a 503, not a crash [D11]', async () => {
@@ -209,7 +209,7 @@ test('a file that is cut short under the service is a 503, not a crash [D11]', a
   await using served = await serveFile(path);
   truncateSync(path, 8_192);
   await refused(served, 'GET', '/todos/2000');
-  assert.deepEqual(await trouble(served), ['error database-damaged']);
+  assert.deepEqual(await reported(served), ['error database-damaged']);
 });
 
 const WITH_KEY = { 'idempotency-key': 'k' };
@@ -427,7 +427,7 @@ describe('on a disk that fails', { skip }, () => {
         await refused(disk, 'GET', '/todos');
         await refused(disk, 'DELETE', '/todos/1');
         assert.equal((await disk.ready()).status, 503);
-        assert.deepEqual(await trouble(disk), ['error database-damaged']);
+        assert.deepEqual(await reported(disk), ['error database-damaged']);
       }
       await using again = await serveFile(file);
       assert.equal((await again.ask('GET', path)).status, 200);
