@@ -1,7 +1,7 @@
 import { parse, View } from 'vega';
 import { compile, type TopLevelSpec } from 'vega-lite';
 import type { Figures } from './figures.ts';
-import { AT_RATES, median, REACHED, TIMED } from './report.ts';
+import { AT_RATES, LATENCY_RATE, median, REACHED, TIMED } from './report.ts';
 import { SERVERS } from './servers.ts';
 
 type Row = Readonly<Record<string, string | number>>;
@@ -113,9 +113,9 @@ function byLength({ costs }: Figures): TopLevelSpec {
 
 function byServer({ latency }: Figures): TopLevelSpec {
   const values: Row[] = Object.entries(TIMED).flatMap(([kind, title]) =>
-    Object.entries(latency[1_000]?.[kind] ?? {}).map(([name, { p50, p99, perSecond }]) => {
+    Object.entries(latency[kind] ?? {}).map(([name, { p50, p99, perSecond }]) => {
       const row = { name, server: titleOf(name), kind: title };
-      if (median(perSecond) >= REACHED * 1_000) return { ...row, p50: median(p50), p99: median(p99) };
+      if (median(perSecond) >= REACHED * LATENCY_RATE) return { ...row, p50: median(p50), p99: median(p99) };
       return { ...row, missed: `only ${Math.round(median(perSecond))}/s` };
     }),
   );

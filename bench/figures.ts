@@ -24,8 +24,8 @@ export interface Figures {
   costs: Record<string, Table<Cost>>;
   /** By the number of todos, the server. */
   sizes: Table<Size>;
-  /** By requests a second, the work, the server. */
-  latency: Record<string, Table<Latency>>;
+  /** By the work, the server. */
+  latency: Table<Latency>;
 }
 
 export function noFigures(machine: string): Figures {
@@ -61,7 +61,7 @@ export function merged(old: Figures, { machine, costs, sizes, latency }: Figures
     machine,
     costs: both(old.costs, costs),
     sizes: { ...old.sizes, ...sizes },
-    latency: both(old.latency, latency),
+    latency: { ...old.latency, ...latency },
   };
 }
 

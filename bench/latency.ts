@@ -8,17 +8,14 @@ import type { Databases } from './databases.ts';
 import { type Figures, keep, type Latency } from './figures.ts';
 import { cores, type Target } from './load.ts';
 import { type Flags, inTurns, open } from './measure.ts';
+import { LATENCY_RATE } from './report.ts';
 import { ALONE, type Server, VEGETA } from './servers.ts';
 import { draw } from './works.ts';
-
-/** Requests of a second. */
-export const LATENCY_RATES: Readonly<Record<string, number>> = { 'latency-200': 200, 'latency-1000': 1_000 };
 
 const run = promisify(execFile);
 
 /** Measures how long the answers of a list of 1,000 take at a fixed rate, over as many connections as that needs. */
 export async function measureLatency(
-  perSecond: number,
   servers: readonly Server[],
   databases: Databases,
   figures: Figures,
@@ -31,14 +28,12 @@ export async function measureLatency(
   const todos = 1_000;
   await inTurns(chosen, rounds, async (server, parts) => {
     const { target } = await open(server, databases, todos, parts);
-    figures.latency[perSecond] ??= {};
-    const table = figures.latency[perSecond];
     // Creates come last: they make the list longer.
     for (const kind of ['one', 'replace', 'list', 'create'] as const) {
       const requests = draw(kind, todos);
       // From the other end: the first replaces that are measured change something, too.
-      if (warmUpSeconds > 0) await attack(target, requests.toReversed(), perSecond, warmUpSeconds);
-      keep(table, kind, server.name, await attack(target, requests, perSecond, seconds));
+      if (warmUpSeconds > 0) await attack(target, requests.toReversed(), warmUpSeconds);
+      keep(figures.latency, kind, server.name, await attack(target, requests, seconds));
     }
   });
 }
@@ -46,7 +41,6 @@ export async function measureLatency(
 async function attack(
   { token, baseUrl }: Target,
   requests: readonly string[],
-  perSecond: number,
   seconds: number,
 ): Promise<Latency> {
   await using folder = await temporaryFolder();
@@ -62,7 +56,7 @@ async function attack(
     });
   });
   writeFileSync(targets, lines.join('\n'));
-  const flags = `-format=json -rate=${perSecond}/s -duration=${seconds}s -max-body=0 -timeout=60s`;
+  const flags = `-format=json -rate=${LATENCY_RATE}/s -duration=${seconds}s -max-body=0 -timeout=60s`;
   const most = '-workers=10 -max-workers=500 -connections=500 -max-connections=500';
   const words = `-c ${cores?.[2]} ${VEGETA.program} attack ${flags} ${most}`.split(' ');
   await run('taskset', [...words, `-targets=${targets}`, `-output=${results}`]);

@@ -8,7 +8,10 @@ const PLANNED = 0.7e6;
 /** Half of the rounds further apart than this share of the median is a figure that says so. */
 const STEADY = 0.2;
 
-/** Who has reached less of a rate has not reached it. */
+/** Requests of a second at which answers are timed. */
+export const LATENCY_RATE = 1_000;
+
+/** Who has reached less of that rate has not reached it. */
 export const REACHED = 0.95;
 
 const TITLES = Object.fromEntries(ALONE.map(({ name, title }) => [name, title]));
@@ -17,13 +20,9 @@ type Figure = Rounds<Cost> | undefined;
 
 /** All tables that these figures give, of Markdown. The first cell of each is another one. */
 export function tablesOf(figures: Figures): readonly string[] {
-  return [
-    sized(figures),
-    beside(figures),
-    byRate(figures),
-    byInstances(figures),
-    ...Object.keys(figures.latency).map((perSecond) => waited(Number(perSecond), figures)),
-  ].filter((lines) => lines !== '');
+  return [sized(figures), beside(figures), byRate(figures), byInstances(figures), waited(figures)].filter(
+    (lines) => lines !== '',
+  );
 }
 
 /** A server that is asked for one todo again and again has all of its core, unless another program has a part. */
@@ -96,21 +95,19 @@ export const TIMED = {
   list: 'list of 1,000',
 } as const;
 
-/** Milliseconds of answers at a rate. */
-function waited(perSecond: number, { latency }: Figures): string {
+/** Milliseconds of answers at the rate. */
+function waited({ latency }: Figures): string {
   const cell = (rounds: Rounds<Latency> | undefined) => {
     if (rounds === undefined) return '–';
     const reached = median(rounds.perSecond);
-    if (reached < REACHED * perSecond) return `only ${round(reached)}/s`;
+    if (reached < REACHED * LATENCY_RATE) return `only ${round(reached)}/s`;
     return [rounds.p50, rounds.p99, rounds.p999].map((share) => short(median(share))).join('/');
   };
-  const servers = Object.entries(TITLES).filter(
-    ([server]) => latency[perSecond]?.one?.[server] !== undefined,
-  );
+  const servers = Object.entries(TITLES).filter(([server]) => latency.one?.[server] !== undefined);
   const rows = servers.map(([server, title]) => {
-    return [title, ...Object.keys(TIMED).map((kind) => cell(latency[perSecond]?.[kind]?.[server]))];
+    return [title, ...Object.keys(TIMED).map((kind) => cell(latency[kind]?.[server]))];
   });
-  return table([`ms at ${perSecond.toLocaleString('en')}/s`, ...Object.values(TIMED)], rows);
+  return table([`ms at ${LATENCY_RATE.toLocaleString('en')}/s`, ...Object.values(TIMED)], rows);
 }
 
 /** What services take and, from that, how many people or instances that makes. */

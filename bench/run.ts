@@ -6,14 +6,14 @@ import { giveUp, outputOf, run } from '../tools/command.ts';
 import { openDatabases } from './databases.ts';
 import { draw, holdCharts, PUBLISHED } from './draw.ts';
 import { merged, noFigures, readFigures, writeFigures } from './figures.ts';
-import { LATENCY_RATES, measureLatency } from './latency.ts';
+import { measureLatency } from './latency.ts';
 import { cores } from './load.ts';
 import { measureCosts, SCENARIOS } from './measure.ts';
-import { disturbed, tablesOf } from './report.ts';
+import { disturbed, LATENCY_RATE, tablesOf } from './report.ts';
 import { lacking, SERVERS, VEGETA } from './servers.ts';
 
 const ALL = {
-  scenario: [...Object.keys(SCENARIOS), ...Object.keys(LATENCY_RATES)],
+  scenario: [...Object.keys(SCENARIOS), 'latency'],
   server: SERVERS.map(({ name }) => name),
 };
 
@@ -31,7 +31,7 @@ the ratios of each round: other work on the machine hits all alike.
       create                     create, and the list; 10,000 todos, as for \`one\`
       size-10000 and so on       what todo-service takes for so many todos
       rate                       what one todo costs where requests come alone
-      latency-200, latency-1000  how long answers take at so many requests a second, by vegeta, over at most 500 connections
+      latency                    how long answers take at ${LATENCY_RATE} requests a second, by vegeta, over at most 500 connections
   --server NAME[,NAME…]    of ${ALL.server.join(', ')};
                            without the constant there are no ratios
   --rounds N               times that each server is started and measured, in turns; default 5
@@ -63,7 +63,7 @@ if (flags.smoke) {
   await holdCharts();
 }
 const servers = SERVERS.filter((server) => named.includes(server.name) && isHere(server.title, server));
-const hasVegeta = scenarios.some((name) => name in LATENCY_RATES) && isHere('latency', VEGETA);
+const hasVegeta = scenarios.includes('latency') && isHere('latency', VEGETA);
 // What is started from here on inherits it.
 outputOf('taskset', '-acp', `${cores[1]}`, `${process.pid}`);
 process.setMaxListeners(0);
@@ -75,14 +75,14 @@ const figures = noFigures(
   `${cpus()[0]?.model}, Linux ${release().split('.', 2).join('.')}, Node.js ${process.version}`,
 );
 for (const name of scenarios) {
-  const [scenario, perSecond] = [SCENARIOS[name], LATENCY_RATES[name]];
+  const scenario = SCENARIOS[name];
   console.error(name);
   if (scenario !== undefined) {
     const todos = flags.smoke ? Math.min(scenario.todos, 1_000) : scenario.todos;
     await measureCosts({ ...scenario, todos }, servers, databases, figures, turns);
+  } else if (hasVegeta) {
+    await measureLatency(servers, databases, figures, turns);
   }
-  if (perSecond !== undefined && hasVegeta)
-    await measureLatency(perSecond, servers, databases, figures, turns);
 }
 let all = figures;
 if (flags.figures !== undefined) {

@@ -81,7 +81,7 @@ test('a rate that a server has not reached is said, and no latency', () => {
     service: { ...rounds, perSecond: [999, 990, 951] },
     go: { ...rounds, perSecond: [940, 930, 1_000] },
   };
-  figures.latency = { 1000: { one } };
+  figures.latency = { one };
   const [table = ''] = tablesOf(figures);
   assert.match(table, /^\| todo-service \| 1\/2\/30 \|/m);
   assert.match(table, /^\| Go \| only 940\/s \|/m);
