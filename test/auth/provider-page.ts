@@ -26,7 +26,7 @@ function sectionsOf(page: string): readonly Section[] {
   return page.split(/^(?=##+ )/m).flatMap((text) => {
     const [, provider = ''] = /^##+ (.+)$/m.exec(text) ?? [];
     const [, run] = /^\*Run(?:: )?(.*)\*$/m.exec(text) ?? [];
-    const blocks = Array.from(text.matchAll(/^```env\n(.*?)^```$/gms), ([, block = '']) => block);
+    const blocks = Array.from(text.matchAll(/^```ini\n(.*?)^```$/gms), ([, block = '']) => block);
     return blocks.map((block) => ({ provider, block, settings: settingsIn(block), run }));
   });
 }
