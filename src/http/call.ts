@@ -16,8 +16,10 @@ export interface Target {
   readonly id: number | undefined;
 }
 
+type CommitStep = Extract<Step, { name: 'commit' }>;
+
 /** Steps of one request; a commit is shared by many. */
-type StepName = Exclude<Step['name'], 'commit'>;
+type StepName = Exclude<Step, CommitStep>['name'];
 
 /** A request on its way to its answer. */
 export class Call {
@@ -47,6 +49,12 @@ export class Call {
     this.headers = request.headers;
     this.body = announcesBody(request) ? new IncomingBody(request, response) : undefined;
     this.found = found;
+  }
+
+  /** Reports the commit of a write, which other writes may share, as a step. */
+  get onCommitted(): ((commit: Omit<CommitStep, 'name'>) => void) | undefined {
+    const { onStep } = this;
+    return onStep && ((commit) => onStep({ name: 'commit', ...commit }));
   }
 
   /** The id in the path of a route that has one. */

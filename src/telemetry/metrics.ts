@@ -96,8 +96,8 @@ export function openMetrics(
     () => output.dropped,
   );
   gauge('todo_ready', '1 when the service is ready, else 0.', async () => Number((await ready()) === true));
-  /** The last commit that was counted: writes that shared a commit report it one after the other. */
-  let lastCommit: Step | undefined;
+  /** The end of the last commit that was counted: writes that shared a commit report it one after the other. */
+  let lastCommit: number | undefined;
 
   return {
     /** Counts a request that has begun. */
@@ -110,8 +110,8 @@ export function openMetrics(
           if (step.code !== undefined) count(verdicts, step.code);
           break;
         case 'commit':
-          if (step === lastCommit) break;
-          lastCommit = step;
+          if (step.until === lastCommit) break;
+          lastCommit = step.until;
           batches.observe(step.writes);
           commits.observe(seconds);
           break;

@@ -45,7 +45,7 @@ export function sharedListRoutes(store: TodoStore, logEvent: LogEvent): readonly
    * to later writes.
    */
   async function addAudited(call: Call, todo: NewTodo, once?: Once): Promise<CreateOutcome> {
-    const created = await call.step('add', () => store.add(todo, once, call.onStep));
+    const created = await call.step('add', () => store.add(todo, once, call.onCommitted));
     if (typeof created === 'object' && !('repeated' in created)) audit('todo-created', call, created.id);
     return created;
   }
@@ -100,9 +100,9 @@ export function sharedListRoutes(store: TodoStore, logEvent: LogEvent): readonly
       { method: 'PUT', path: '/todos/:id', access: 'CanWriteTodos' },
       parseReplaceTodo,
       conditional(async (call, preconditions, replacement) => {
-        const { id, onStep } = call;
+        const { id, onCommitted } = call;
         const outcome = await call.step('replace', () =>
-          store.replace(id, replacement, preconditions, onStep),
+          store.replace(id, replacement, preconditions, onCommitted),
         );
         if (outcome === 'precondition-failed') return preconditionFailed(preconditions);
         if (outcome !== 'replaced') return UNCHANGED[outcome];
@@ -115,8 +115,8 @@ export function sharedListRoutes(store: TodoStore, logEvent: LogEvent): readonly
       path: '/todos/:id',
       access: 'CanWriteTodos',
       handle: conditional(async (call, preconditions) => {
-        const { id, onStep } = call;
-        const outcome = await call.step('remove', () => store.remove(id, preconditions, onStep));
+        const { id, onCommitted } = call;
+        const outcome = await call.step('remove', () => store.remove(id, preconditions, onCommitted));
         if (outcome === 'precondition-failed') return preconditionFailed(preconditions);
         if (outcome !== 'removed') return UNCHANGED[outcome];
         audit('todo-deleted', call, id);

@@ -1,4 +1,3 @@
-import type { OnStep } from '../events.ts';
 import { Cannot, type Reason } from '../lib/cannot.ts';
 import type { Body } from '../lib/pieces.ts';
 import {
@@ -23,6 +22,16 @@ export interface ListRepresentation {
   readonly etag: EntityTag;
 }
 
+/** A commit that put writes on disk: `writes` of them changed something. Times are those of `performance.now()`. */
+export interface Commit {
+  readonly writes: number;
+  readonly from: number;
+  readonly until: number;
+}
+
+/** Takes the commit of a write, as soon as it has ended. */
+export type OnCommitted = (commit: Commit) => void;
+
 /**
  * The store of todos. A write is on disk when its promise resolves, and every request that starts later sees it. Outcomes
  * that the specification expects are values; a rejection is `StoreUnavailable`, `StoreBroken`, `OutcomeUnknown`, a bug or
@@ -41,7 +50,7 @@ export interface TodoStore extends AsyncDisposable {
    * Rejects with `IdsExhausted` when every id up to 2147483647 has been given out. A key and its todo are stored or lost
    * together (contract I1; I6): a key that was used within 24 hours makes nothing, and gives the todo as it was made.
    */
-  add(todo: NewTodo, once?: Once, onCommitted?: OnStep): Promise<CreateOutcome>;
+  add(todo: NewTodo, once?: Once, onCommitted?: OnCommitted): Promise<CreateOutcome>;
 
   /**
    * The outcomes are decided in this order (contract Endpoints A, rule 2; Order 5). The preconditions are compared inside
@@ -51,14 +60,14 @@ export interface TodoStore extends AsyncDisposable {
     id: number,
     replacement: Replacement,
     preconditions?: Preconditions,
-    onCommitted?: OnStep,
+    onCommitted?: OnCommitted,
   ): Promise<'replaced' | 'todo-missing' | 'category-missing' | 'precondition-failed'>;
 
   /** As `replace`. */
   remove(
     id: number,
     preconditions?: Preconditions,
-    onCommitted?: OnStep,
+    onCommitted?: OnCommitted,
   ): Promise<'removed' | 'todo-missing' | 'precondition-failed'>;
 
   /**

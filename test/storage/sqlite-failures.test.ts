@@ -19,9 +19,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import type { Step } from '../../src/events.ts';
 import { backupSqlite, openSqliteMaintenance } from '../../src/storage/sqlite/maintenance.ts';
 import { lackOf } from '../../src/storage/sqlite/needs.ts';
+import type { Commit } from '../../src/todos/store.ts';
 import { mountDisk, noMounts } from '../support/folder.ts';
 import { todo } from '../support/todo.ts';
 import { compileDisk, noDisk } from './disk.ts';
@@ -73,16 +73,18 @@ test('a file that may not grow refuses a batch whole, goes on reading, and takes
   });
 });
 
-test('a batch is marked with its writes; one that only asks whether the disk takes writes is not', async () => {
-  const marked: Step[] = [];
+test('each write of a batch gets its commit; a question whether the disk takes writes has none', async () => {
+  const commits: Commit[] = [];
   await using store = await openSqliteStore(newPath());
-  const add = () => store.add(newTodo('a', 1), undefined, (step) => marked.push(step));
+  const add = () => store.add(newTodo('a', 1), undefined, (commit) => commits.push(commit));
   await store.check();
   await Promise.all([add(), add()]);
   await add();
-  const [first, second, third] = marked.map((step) => step.name === 'commit' && step.writes);
-  assert.deepEqual([first, second, third, marked.length], [2, 2, 1, 3]);
-  assert.equal(marked[0], marked[1]);
+  assert.deepEqual(
+    commits.map(({ writes }) => writes),
+    [2, 2, 1],
+  );
+  assert.equal(commits[0], commits[1]);
 });
 
 test('a file of a format that SQLite does not write is refused in one line [D15]', async () => {

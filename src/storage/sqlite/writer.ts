@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { OnStep } from '../../events.ts';
+import type { Commit, OnCommitted } from '../../todos/store.ts';
 import { errorOf } from './error.ts';
 import type { DatabaseHealth } from './health.ts';
 import { Thread } from './thread.ts';
@@ -21,7 +21,7 @@ export type Changed = readonly number[] | 'all';
 
 interface Waiting {
   readonly write: Write;
-  readonly onCommitted: OnStep | undefined;
+  readonly onCommitted: OnCommitted | undefined;
   resolve(outcome: Decided | PromiseLike<Decided>): void;
   reject(error: unknown): void;
 }
@@ -73,7 +73,7 @@ export class Writer implements AsyncDisposable {
    *
    * @param onCommitted Gets the commit of its batch, when that changed something.
    */
-  write<W extends Write>(write: W, onCommitted?: OnStep): Promise<Decided<W['kind']>> {
+  write<W extends Write>(write: W, onCommitted?: OnCommitted): Promise<Decided<W['kind']>> {
     this.#running ??= this.#run();
     const { promise, resolve, reject } = Promise.withResolvers<Decided<W['kind']>>();
     this.#next.push({ write, onCommitted, resolve, reject });
@@ -133,7 +133,7 @@ export class Writer implements AsyncDisposable {
       else batch[index]?.resolve(outcome);
     }
     if (changed.length === 0) return;
-    const commit = { name: 'commit', writes: changed.length, from, until } as const;
+    const commit: Commit = { writes: changed.length, from, until };
     for (const { onCommitted } of batch) onCommitted?.(commit);
   }
 }
