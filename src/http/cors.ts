@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { LogEvent } from '../events.ts';
 import type { Settings } from '../settings/read.ts';
-import type { Answer, Headers } from './answer.ts';
-import type { Call } from './call.ts';
+import type { Answer } from './answer.ts';
 
 /** Methods of all routes together: a preflight permits nothing that the request is refused for (contract R6). */
 const METHODS = 'DELETE, GET, HEAD, POST, PUT';
@@ -49,33 +48,26 @@ export function openCors(origins: readonly string[], logEvent: LogEvent) {
     pause = setTimeout(report, LINE_INTERVAL_MS).unref();
   }
 
-  /** The headers of an answer, and those that tell a browser whether its application may read it. */
-  function readable(headers: Headers | undefined, origin: string | undefined): Headers {
-    const { vary } = headers ?? {};
-    const more: Record<string, string> = { ...headers };
-    more.vary = vary === undefined ? 'Origin' : `${vary}, Origin`;
-    if (origin !== undefined && allowed.has(origin)) {
-      more['access-control-allow-origin'] = origin;
-      more['access-control-expose-headers'] = '*';
-    }
-    return more;
-  }
-
   return {
-    apply(answer: Answer, { headers: { origin } }: Call): Answer {
-      return allowed.size === 0 ? answer : { ...answer, headers: readable(answer.headers, origin) };
+    /** Adds the headers that tell a browser whether its application may read the answer. */
+    apply<T extends Pick<Answer, 'headers'>>(answer: T, { headers: { origin } }: IncomingMessage): T {
+      if (allowed.size === 0) return answer;
+      const more: Record<string, string> = { ...answer.headers };
+      const { vary } = more;
+      more.vary = vary === undefined ? 'Origin' : `${vary}, Origin`;
+      if (origin !== undefined && allowed.has(origin)) {
+        more['access-control-allow-origin'] = origin;
+        more['access-control-expose-headers'] = '*';
+      }
+      return { ...answer, headers: more };
     },
-    /** The same headers for a refusal before routing. */
-    applyToRefusal(headers: Headers, { headers: { origin } }: IncomingMessage): Headers {
-      return allowed.size === 0 ? headers : readable(headers, origin);
-    },
-    /** Whether a request is a preflight of an allowed origin. */
+    /** Whether a request is a preflight of an allowed origin. Otherwise no page could read the refusal of its path. */
     permits(request: IncomingMessage): boolean {
       const origin = originOfPreflight(request);
       return origin !== undefined && allowed.has(origin);
     },
     /** The answer to a preflight of an allowed origin; undefined for any other request. */
-    preflight({ request }: Call): Answer | undefined {
+    preflight(request: IncomingMessage): Answer | undefined {
       const origin = originOfPreflight(request);
       if (origin === undefined) return undefined;
       if (!allowed.has(origin)) {

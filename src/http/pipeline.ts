@@ -5,7 +5,6 @@ import { type Answer, toProblem, write } from './answer.ts';
 import type { BodyEnd } from './body.ts';
 import { Call } from './call.ts';
 import type { Access } from './caller.ts';
-import type { Cors } from './cors.ts';
 import { type Found, matchRoutes, type Route } from './route.ts';
 import { traceIdOf } from './trace-id.ts';
 import type { Listener } from './transport/listener.ts';
@@ -26,9 +25,7 @@ export interface PipelineParts {
   readonly answerFault?: ((error: unknown, call: Call) => Answer | undefined) | undefined;
   readonly logEvent: LogEvent;
   /** The listener. While it drains, each answer is the last of its connection. */
-  readonly listener: Pick<Listener, 'draining'>;
-  /** Origins that are allowed; none by default. */
-  readonly cors?: Cors | undefined;
+  readonly listener: Pick<Listener, 'draining' | 'cors'>;
   /** Begins the record of a request; no records by default. */
   readonly record?: ((call: Call) => void) | undefined;
 }
@@ -41,7 +38,8 @@ export interface PipelineParts {
  * @throws Error when a route needs a caller, and no `admit` identifies one.
  */
 export function openPipeline(parts: PipelineParts): Receive {
-  const { routes, admit, answerFault, logEvent, listener, cors, record } = parts;
+  const { routes, admit, answerFault, logEvent, listener, record } = parts;
+  const { cors } = listener;
   if (admit === undefined && routes.some(({ access }) => access !== 'open'))
     throw new Error('Cannot start: a route asks who is calling, and there is no authentication');
   const match = matchRoutes(routes);
@@ -70,7 +68,7 @@ export function openPipeline(parts: PipelineParts): Receive {
 
   /** The order of checks, written once (contract Order 2 to Order 5). Exceptions pass through. */
   function check(call: Call, found: Found | undefined): Answer | Promise<Answer> {
-    const permitted = cors?.preflight(call);
+    const permitted = cors?.preflight(call.request);
     if (permitted !== undefined) return permitted;
     if (found === undefined) return { status: 404 };
     const { route, allow } = found;
@@ -115,7 +113,7 @@ export function openPipeline(parts: PipelineParts): Receive {
       return;
     }
     const complete = toProblem(answer, call);
-    const readable = cors === undefined ? complete : cors.apply(complete, call);
+    const readable = cors === undefined ? complete : cors.apply(complete, call.request);
     write(call, readable, listener.draining || end !== 'complete');
   }
 

@@ -4,8 +4,8 @@ import type { Route } from '../http/route.ts';
 import { within } from '../lib/promises.ts';
 import { OutcomeUnknown, StoreBroken, StoreNotWritable, StoreUnavailable } from '../todos/store.ts';
 
-/** Limit of connections: operators, probes and Prometheus need few. */
-export const ADMIN_CONNECTIONS = 100;
+/** Operators, probes and Prometheus need few connections. */
+export const ADMIN_LIMITS = { maxConnections: 100, keepAliveTimeout: 75_000 };
 
 /** The parts that operators can ask for. */
 interface AdminParts {

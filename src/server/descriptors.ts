@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { errorCode } from '../lib/errors.ts';
 import { ConfigFaults } from '../settings/read.ts';
-import { ADMIN_CONNECTIONS } from './admin.ts';
+import { ADMIN_LIMITS } from './admin.ts';
 import type { Config } from './config.ts';
 
 /** The folder in which the system shows a process its open files. */
@@ -42,7 +42,7 @@ export function connectionsFor({ maxConnections, admin, profile }: Config, free 
     profile.name === 'shared-list' && profile.database.engine === 'postgresql'
       ? profile.database.connections
       : 0;
-  const kept = (admin === undefined ? 0 : ADMIN_CONNECTIONS) + ofDatabase + SPARE_DESCRIPTORS;
+  const kept = (admin === undefined ? 0 : ADMIN_LIMITS.maxConnections) + ofDatabase + SPARE_DESCRIPTORS;
   const left = free - kept;
   if (left >= 1) return Math.min(maxConnections, left);
   throw new ConfigFaults([

@@ -12,7 +12,7 @@ import type { Build } from '../telemetry/runtime-metrics.ts';
 import type { Traces } from '../telemetry/traces.ts';
 import { answerStoreFault, sharedListRoutes } from '../todos/endpoints.ts';
 import { errorDemoRoutes } from '../todos/error-demo.ts';
-import { ADMIN_CONNECTIONS, adminRoutes, type Condition, databaseAnswers, watchReadiness } from './admin.ts';
+import { ADMIN_LIMITS, adminRoutes, type Condition, databaseAnswers, watchReadiness } from './admin.ts';
 import type { Config } from './config.ts';
 import { connectionsFor } from './descriptors.ts';
 import { ADAPTERS, nameOf } from './engines.ts';
@@ -86,7 +86,7 @@ async function openAdmin(
 ) {
   const { openMetrics } = await import('../telemetry/metrics.ts');
   const metrics = parts.use(openMetrics(await buildOf(config), listening, output, ready));
-  const listener = openListener({ name: 'admin', logEvent, limits: { maxConnections: ADMIN_CONNECTIONS } });
+  const listener = openListener({ name: 'admin', logEvent, limits: ADMIN_LIMITS });
   listening.push(listener);
   parts.defer(() => listener.drain(0));
   const routes = adminRoutes({ ready, metrics: metrics.read, version: versionOf(config) });
@@ -108,7 +108,7 @@ async function openPublic(
   const { environment, maxConnections, profile } = config;
   const cors = openCors(config.corsOrigins, logEvent);
   const limits = { maxConnections, keepAliveTimeout: config.keepAliveSeconds * 1_000 };
-  const listener = openListener({ logEvent, limits, pages: cors });
+  const listener = openListener({ name: 'public', logEvent, limits, cors });
   listening.push(listener);
   const documented =
     environment === 'development'
@@ -121,7 +121,6 @@ async function openPublic(
     answerFault,
     logEvent,
     listener,
-    cors,
     record: openRecords(environment, logRequests, metrics, traces),
   });
   const { url } = await listener.listen(receive, config.address, stop);

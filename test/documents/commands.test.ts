@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import manifest from '../../package.json' with { type: 'json' };
 import { LIMITS } from '../../src/http/transport/server.ts';
 import { readConfig } from '../../src/server/config.ts';
-import { settingOf, VARIABLES } from '../../src/settings/table.ts';
+import { SETTINGS, settingOf, VARIABLES } from '../../src/settings/table.ts';
 import { runProgram } from '../support/start.ts';
 
 const read = (path: string) => readFileSync(path, 'utf8');
@@ -86,14 +86,13 @@ test('CONTRIBUTING.md has every part of .ci/run, in its order', () => {
 });
 
 test('docs/limits.md has the times that the transport allows', () => {
-  const { headersTimeout, requestTimeout, connectionsCheckingInterval, keepAliveTimeout, answerTimeout } =
-    LIMITS;
+  const { headersTimeout, requestTimeout, connectionsCheckingInterval, answerTimeout } = LIMITS;
   const until = (limit: number) => `${limit / 1_000} to ${(limit + connectionsCheckingInterval) / 1_000} s`;
   const rows = read('docs/limits.md').match(/^- an? .*$/gm) ?? [];
   const wanted = [
     ['a head that does not end', `: 408 after ${until(headersTimeout)}`],
     ['a body that does not end', `: 408 after ${until(requestTimeout)}`],
-    ['an idle connection', `: after ${keepAliveTimeout / 1_000} s (`],
+    ['an idle connection', `: after ${SETTINGS.TODO_KEEP_ALIVE_SECONDS.default} s (`],
     ['a client that reads nothing', `: after ${answerTimeout / 1_000} to ${answerTimeout / 1_000 + 1} s`],
   ] as const;
   for (const [what, limit] of wanted) {

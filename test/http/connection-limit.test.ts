@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { openListener } from '../../src/http/transport/listener.ts';
 import { readConfig } from '../../src/server/config.ts';
 import { connectionsFor } from '../../src/server/descriptors.ts';
-import { type Demo, startDemo } from '../support/demo.ts';
+import { type Demo, PUBLIC_LIMITS, startDemo } from '../support/demo.ts';
 import { type List, startList } from '../support/list.ts';
 import { scrape, valuesOf } from '../support/prometheus.ts';
 import { Connection } from '../support/raw.ts';
@@ -207,7 +207,8 @@ for (const [addresses, taken] of [
     const found = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
     mock.method(dns, 'lookup', async () => found);
     syncBuiltinESMExports();
-    const listener = openListener({ limits: { maxConnections: 3 } });
+    const limits = { ...PUBLIC_LIMITS, maxConnections: 3 };
+    const listener = openListener({ name: 'public', logEvent() {}, limits });
     const { server } = await listener.listen(() => {}, { host: 'localhost', port: 0, setting: 'none' });
     mock.reset();
     syncBuiltinESMExports();

@@ -9,7 +9,7 @@ import type { Authentication } from '../../src/auth/admit.ts';
 import { withBody } from '../../src/http/json-body.ts';
 import { HttpConnection } from '../../src/http/transport/connection.ts';
 import { createHttpServer, LIMITS, type Limits } from '../../src/http/transport/server.ts';
-import { beginDrain, get, HURRIED, setClocks, startDemo } from '../support/demo.ts';
+import { beginDrain, get, HURRIED, PUBLIC_LIMITS, setClocks, startDemo } from '../support/demo.ts';
 import { listen } from '../support/folder.ts';
 import { settled, startGated, WAIT } from '../support/gated.ts';
 import { collectGarbage } from '../support/process-figures.ts';
@@ -412,7 +412,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
   ] as const) {
     test(`a connection is not idle: ${name}`, async () => {
       const answer = (_: IncomingMessage, response: ServerResponse) => response.end();
-      const { server, connections } = createHttpServer(answer, LIMITS, () => {});
+      const { server, connections } = createHttpServer(answer, PUBLIC_LIMITS, () => {});
       await listen(server);
       await using connection = await Connection.to(server);
       connection.socket.write(first);

@@ -180,7 +180,7 @@ describe('CORS', { concurrency: true }, () => {
   }
 
   test('an application reads the 408 of a body that is too slow [R6]', async () => {
-    await using demo = await startDemo({ limits: HURRIED, pages: openCors([APP], () => {}) });
+    await using demo = await startDemo({ limits: HURRIED, cors: openCors([APP], () => {}) });
     const head = `POST /todos/1/complete HTTP/1.1\r\nHost: a\r\nOrigin: ${APP}\r\nContent-Length: 2\r\n\r\n{`;
     const [reply] = await converse(demo.url, head);
     assert.ok(reply);

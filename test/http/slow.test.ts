@@ -11,7 +11,7 @@ import type { Route } from '../../src/http/route.ts';
 import { openListener } from '../../src/http/transport/listener.ts';
 import { LIMITS } from '../../src/http/transport/server.ts';
 import { readConfig } from '../../src/server/config.ts';
-import { get, HURRIED, setClocks, startDemo } from '../support/demo.ts';
+import { get, HURRIED, PUBLIC_LIMITS, setClocks, startDemo } from '../support/demo.ts';
 import { startList } from '../support/list.ts';
 import { assertRefused, Connection } from '../support/raw.ts';
 
@@ -170,14 +170,15 @@ describe('Slow clients', { concurrency: true }, () => {
   });
 
   test('the limits of production: slow heads 6 s, slow bodies 11 s, answers 60 s, keep-alive 75 s, 1,000 sockets', async () => {
-    const listener = openListener();
+    const { config } = await readConfig({ profile: 'error-demo' }, {});
+    const listener = openListener({ name: 'public', logEvent() {}, limits: PUBLIC_LIMITS });
     const address = { host: '127.0.0.1', port: 0, setting: 'none' };
     const { server } = await listener.listen(() => {}, address);
     await listener.drain(0);
     assert.ok(server.headersTimeout + 500 <= 6_000);
     assert.ok(server.requestTimeout + 500 <= 11_000);
     assert.equal(LIMITS.answerTimeout, 60_000);
-    assert.equal(server.keepAliveTimeout, 75_000);
-    assert.equal(server.maxConnections, 1_000);
+    assert.equal(config?.keepAliveSeconds, 75);
+    assert.equal(config?.maxConnections, 1_000);
   });
 });

@@ -16,7 +16,8 @@ const SERVICE = `
   import { openPipeline } from './src/http/pipeline.ts';
   import { sharedListRoutes } from './src/todos/endpoints.ts';
   const logEvent = () => {};
-  const listener = openListener();
+  const limits = { maxConnections: 1, keepAliveTimeout: 1_000 };
+  const listener = openListener({ name: 'public', logEvent, limits });
   const loaded = () => [...Object.keys(createRequire(import.meta.url).cache), ...process.moduleLoadList];
   const routes = sharedListRoutes({}, logEvent);
   const receive = openPipeline({ routes, admit: () => undefined, logEvent, listener });`;

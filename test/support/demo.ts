@@ -8,12 +8,15 @@ import type { Answer } from '../../src/http/answer.ts';
 import { openPipeline } from '../../src/http/pipeline.ts';
 import type { Route } from '../../src/http/route.ts';
 import { type Listener, type ListenerOptions, openListener } from '../../src/http/transport/listener.ts';
-import type { Limits } from '../../src/http/transport/server.ts';
+import { LIMITS, type Limits } from '../../src/http/transport/server.ts';
 import { eventLogger } from '../../src/telemetry/log.ts';
 import { openRecords } from '../../src/telemetry/record.ts';
 import { errorDemoRoutes } from '../../src/todos/error-demo.ts';
 
 type Clocks = Pick<Limits, 'headersTimeout' | 'requestTimeout'>;
+
+/** The limits of the public port, without settings of its own. */
+export const PUBLIC_LIMITS: Limits = { ...LIMITS, keepAliveTimeout: 75_000, maxConnections: 1_000 };
 
 /** Milliseconds. Longer than any test is held up: nobody is called slow unless a test wants it. */
 const PATIENT: Clocks = { headersTimeout: 60_000, requestTimeout: 60_000 };
@@ -27,7 +30,8 @@ export interface Demo extends AsyncDisposable {
   readonly log: readonly Record<string, unknown>[];
 }
 
-export interface DemoOptions extends ListenerOptions {
+export interface DemoOptions extends Partial<Omit<ListenerOptions, 'limits'>> {
+  readonly limits?: Partial<Limits>;
   readonly routes?: readonly Route[];
   /** Who calls, for routes that ask. */
   readonly authenticate?: Authenticate;
@@ -50,7 +54,12 @@ export async function startDemo({
   const log: Record<string, unknown>[] = [];
   const lines = pino({ level: logLevel }, { write: (line: string) => log.push(JSON.parse(line)) });
   const logEvent = eventLogger(lines);
-  const listener = openListener({ logEvent, ...options, limits: { ...PATIENT, ...limits } });
+  const listener = openListener({
+    name: 'public',
+    logEvent,
+    ...options,
+    limits: { ...PUBLIC_LIMITS, ...PATIENT, ...limits },
+  });
   const lineOf = lines.isLevelEnabled('debug') ? logEvent : undefined;
   const receive = openPipeline({
     routes: [...errorDemoRoutes(logEvent), ...routes],

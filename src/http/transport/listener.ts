@@ -2,16 +2,10 @@ import { Server as NetServer } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import type { LogEvent } from '../../events.ts';
 import { within } from '../../lib/promises.ts';
+import type { Cors } from '../cors.ts';
 import type { Problem } from '../problem.ts';
 import { type Address, type Bound, listenOn } from './address.ts';
-import {
-  createHttpServer,
-  type HttpServer,
-  LIMITS,
-  type Limits,
-  type Pages,
-  type Receive,
-} from './server.ts';
+import { createHttpServer, type HttpServer, LIMITS, type Limits, type Receive } from './server.ts';
 
 /** Milliseconds between two looks for idle connections, once the listener has closed. */
 const IDLE_INTERVAL_MS = 100;
@@ -20,20 +14,20 @@ const IDLE_INTERVAL_MS = 100;
 const EPISODE_MS = 60_000;
 
 export interface ListenerOptions {
-  /** The name in log and metrics; `public` by default. */
-  readonly name?: 'public' | 'admin';
-  /** Log of requests that are refused before routing, and of connections beyond the limit; none by default. */
-  readonly logEvent?: LogEvent;
-  readonly limits?: Partial<Limits>;
-  /** Pages of other origins that are let in; none by default. */
-  readonly pages?: Pages;
+  /** The name in log and metrics. */
+  readonly name: 'public' | 'admin';
+  /** Log of requests that are refused before routing, and of connections beyond the limit. */
+  readonly logEvent: LogEvent;
+  readonly limits: Pick<Limits, 'keepAliveTimeout' | 'maxConnections'> & Partial<Limits>;
+  /** Other origins whose pages are let in (contract R6); none by default. */
+  readonly cors?: Cors;
 }
 
 /** A listener, from its first connection to its last. */
 export type Listener = ReturnType<typeof openListener>;
 
-export function openListener(options: ListenerOptions = {}) {
-  const { name = 'public', logEvent = () => {} } = options;
+export function openListener(options: ListenerOptions) {
+  const { name, logEvent, cors } = options;
   const limits = { ...LIMITS, ...options.limits };
   let opened: (HttpServer & Bound) | undefined;
   const refused = new Map<number, number>();
@@ -67,6 +61,7 @@ export function openListener(options: ListenerOptions = {}) {
 
   const listener = {
     name,
+    cors,
     /** True from the moment `drain` has closed the server: each answer is the last of its connection. */
     draining: false,
 
@@ -80,7 +75,7 @@ export function openListener(options: ListenerOptions = {}) {
         if (closing === undefined) receive(...request);
         else closing.then(() => receive(...request));
       };
-      const { server, connections } = createHttpServer(receiveOnceAccepted, limits, refuse, options.pages);
+      const { server, connections } = createHttpServer(receiveOnceAccepted, limits, refuse, cors);
       server.on('drop', drop);
       opened = { server, connections, ...(await listenOn(server, address, stop)) };
       return opened;

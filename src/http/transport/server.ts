@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createServer } from '../../lib/node-http.ts';
-import { SETTINGS } from '../../settings/table.ts';
+import type { Cors } from '../cors.ts';
 import { PROBLEM_JSON, type Problem, problemBody, reasonPhrase } from '../problem.ts';
 import { newTraceId, traceIdOf } from '../trace-id.ts';
 import { HttpConnection } from './connection.ts';
@@ -20,22 +20,24 @@ export const LIMITS = {
   requestTimeout: 10_000,
   /** Milliseconds between two checks of the clocks above, by which each may be exceeded. */
   connectionsCheckingInterval: 500,
-  /**
-   * Milliseconds that an idle connection stays. Longer than the load balancer's limit: the load balancer has to close
-   * first.
-   */
-  keepAliveTimeout: SETTINGS.TODO_KEEP_ALIVE_SECONDS.default * 1_000,
   /** Milliseconds that a client may read nothing of its answer before it is disconnected (contract D10). */
   answerTimeout: 60_000,
   /** Milliseconds that bytes behind a last answer are read and thrown away (contract B5). */
   lingerTimeout: 30_000,
   /** Milliseconds without a byte, after which the reading behind a last answer ends. */
   silenceTimeout: 5_000,
-  /** Sockets at a time; one more is closed at once, and the server emits `drop` (contract D13). */
-  maxConnections: SETTINGS.TODO_MAX_CONNECTIONS.default,
 };
 
-export type Limits = Readonly<Record<keyof typeof LIMITS, number>>;
+/** Those limits, and the ones of a listener. */
+export interface Limits extends Readonly<typeof LIMITS> {
+  /**
+   * Milliseconds that an idle connection stays. Longer than the load balancer's limit: the load balancer has to close
+   * first.
+   */
+  readonly keepAliveTimeout: number;
+  /** Sockets at a time; one more is closed at once, and the server emits `drop` (contract D13). */
+  readonly maxConnections: number;
+}
 
 /** Milliseconds between two checks for clients that read nothing of an answer or linger, unless a limit is shorter. */
 const PATIENCE_INTERVAL_MS = 1_000;
@@ -46,17 +48,6 @@ export type Receive = (
   response: ServerResponse,
   connection: HttpConnection,
 ) => void;
-
-/** Pages of other origins that are let in (contract R6). */
-export interface Pages {
-  /** Headers of a refusal, with those by which a browser lets its page read it. Names in lower case. */
-  applyToRefusal(
-    headers: Readonly<Record<string, string>>,
-    request: IncomingMessage,
-  ): Readonly<Record<string, string>>;
-  /** Whether a request is a preflight that is permitted. Without it, a page could not read the refusal of its path. */
-  permits(request: IncomingMessage): boolean;
-}
 
 /** A server and the connections that are open. */
 export interface HttpServer {
@@ -76,7 +67,7 @@ export function createHttpServer(
   receive: Receive,
   limits: Limits,
   refused: (problem: Problem, traceId: string) => void,
-  pages?: Pages,
+  cors?: Cors,
 ): HttpServer {
   const connections = new Map<Duplex, HttpConnection>();
   /** Connections of which one side has ended. New connections take their places (contract B5; D10). */
@@ -88,9 +79,9 @@ export function createHttpServer(
     if (connection === undefined) return;
     const isHttp = connection.received(response);
     const problem = isHttp ? (known ?? faultOf(request)) : NOT_HTTP;
-    const isPermitted = problem === WRONG_ESCAPES && pages?.permits(request);
+    const isPermitted = problem === WRONG_ESCAPES && cors?.permits(request);
     if (problem === undefined || isPermitted) receive(request, response, connection);
-    else refused(problem, refuse(response, connection, problem, pages));
+    else refused(problem, refuse(response, connection, problem, cors));
   };
 
   /** While a request has not ended, the malformed bytes are its body, and the problem is its one answer. */
@@ -99,7 +90,7 @@ export function createHttpServer(
     const latest = connection?.latest;
     if (connection === undefined || latest === undefined || latest.req.complete) {
       refused(problem, refuseOnSocket(socket, problem));
-    } else if (!latest.headersSent) refused(problem, refuse(latest, connection, problem, pages));
+    } else if (!latest.headersSent) refused(problem, refuse(latest, connection, problem, cors));
   };
 
   const giveUp = (socket: Duplex, problem: Problem | undefined) => {
@@ -209,14 +200,14 @@ export function refuse(
   response: ServerResponse,
   connection: HttpConnection,
   problem: Problem,
-  pages?: Pages,
+  cors?: Cors,
 ): string {
   const traceId = traceIdOf(response.req);
   const body = problemBody(problem, traceId);
-  const own = headersOf(body);
+  const own = { headers: headersOf(body) };
   // The origin in a head that is too large, or not HTTP, is not trusted.
   const isPlain = problem.status === 431 || problem === NOT_HTTP;
-  const headers = isPlain || pages === undefined ? own : pages.applyToRefusal(own, response.req);
+  const { headers } = isPlain || cors === undefined ? own : cors.apply(own, response.req);
   response.writeHead(problem.status, reasonPhrase(problem.status), headers);
   // The rest of a request that is too slow is not read.
   if (problem.status === 408) response.end(body);
