@@ -19,17 +19,17 @@ import { printUnfinished } from './unfinished.ts';
 const HELP = `Usage: todo-service backup FILE [flags]
        todo-service backup FOLDER [--keep N] [flags]
 
-Copies the database, as it is at one moment: of SQLite a database file, of PostgreSQL an export. "todo-service
+Copies the database as it is at one moment: SQLite into a database file, PostgreSQL into an export. "todo-service
 restore" takes either. The service may be running, and goes on writing. The copy has mode 0600, and is called
 <name>.<random>.partial until it is checked. After 2 s, standard error shows how far it is. FILE must not exist.
 
-FOLDER is there, ends with "/", or comes with --keep. Where it is missing it is made (0700). It gets one copy more,
-named todos-20261121T093000Z.db, of PostgreSQL todos-20261121T093000Z.jsonl: the time is UTC. Partial files of such a
-name that were last written more than a day ago are removed. A folder is for one database: copies of another one have
-the same names, and are counted and removed too.
+FOLDER is a folder that exists, or a path that ends with "/" or comes with --keep. A missing folder is made (0700).
+The folder gets one more copy, named todos-20261121T093000Z.db, from PostgreSQL todos-20261121T093000Z.jsonl (UTC).
+Partial files of such a name are removed a day after their last write. A folder is for one database: copies of
+another one have the same names, and are counted and removed too.
 
-  --keep N                                1 or more: when the copy is checked, the oldest of such a name and ending
-                                          are removed, so that N are left. Without it, none is
+  --keep N                                1 or more: once the copy is checked, the oldest copies with such a name and
+                                          ending are removed, so that N are left. By default none is removed
 ${DATABASE_HELP}
 
 Exit codes: 0 the copy is complete and on disk, 1 no copy was made, or with --keep it was made and older ones stay:
