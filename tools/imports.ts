@@ -21,7 +21,7 @@ export function moduleOf(path: string): string {
 }
 
 /** Every import of a file of `src` by another, tests left out. A type counts. */
-function importsOfFiles(): readonly {
+export function importsOfFiles(): readonly {
   readonly file: string;
   readonly imported: string;
   readonly isType: boolean;

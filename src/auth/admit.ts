@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { LogEvent } from '../events.ts';
-import type { Answer } from '../http/answer.ts';
 import type { Identity } from '../http/caller.ts';
 import { actor } from '../http/caller.ts';
 import type { Admit } from '../http/pipeline.ts';
+import type { Answer } from '../http/problem.ts';
 import { andThen } from '../lib/promises.ts';
 import { readIdentity } from './identity.ts';
 import { type KeySet, shownKeyId } from './keys/keys.ts';

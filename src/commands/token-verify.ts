@@ -1,9 +1,9 @@
 import pino from 'pino';
 import { readDevelopmentKey } from '../auth/development.ts';
+import { type Examination, examineToken } from '../auth/explain/examine.ts';
 import { fixedKeys, type Keys } from '../auth/keys/keys.ts';
 import { openKeys } from '../auth/keys/source.ts';
 import type { AuthSettings } from '../auth/settings.ts';
-import { type Examination, examineToken } from '../auth/token/examine.ts';
 import { readAuthConfig } from '../server/config.ts';
 import { eventLogger, personLine } from '../telemetry/log.ts';
 import { defineCommand } from './command.ts';

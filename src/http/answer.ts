@@ -1,16 +1,6 @@
 import { type Body, lengthOf, piecesOf } from '../lib/pieces.ts';
 import type { Call } from './call.ts';
-import { admitsProblem } from './media-type.ts';
-import { PROBLEM_JSON, type Problem, problemBody, reasonPhrase } from './problem.ts';
-
-/** The answer to a request. A `Problem` is an answer already: `toProblem` gives it a body. */
-export interface Answer extends Problem {
-  /** Names in lower case. */
-  readonly headers?: Headers;
-  readonly body?: Body;
-}
-
-export type Headers = Readonly<Record<string, string>>;
+import { type Answer, reasonPhrase } from './problem.ts';
 
 /** The media type of every success that has a body (contract D4). */
 export const JSON_UTF_8 = 'application/json; charset=utf-8';
@@ -39,32 +29,6 @@ export function admitsGzip(acceptEncoding: string | string[] | undefined): boole
     if (coding !== undefined) weights.set(coding.toLowerCase(), Number(weight));
   }
   return (weights.get('gzip') ?? weights.get('x-gzip') ?? weights.get('*') ?? 0) > 0;
-}
-
-/**
- * An empty 4xx or 5xx gets its problem or its line of text, as `Accept` admits (contract N1 to N3). A body, a content
- * type or a content length that is there already is never rewritten (contract Errors 2).
- */
-export function toProblem(answer: Answer, call: Call): Answer {
-  const { status, body } = answer;
-  if (status < 400 || status > 599) return answer;
-  const headers: Record<string, string> = { ...answer.headers };
-  headers.vary ??= 'Accept';
-  headers['cache-control'] ??= 'no-store';
-  if (body !== undefined || 'content-type' in headers || 'content-length' in headers) {
-    return { ...answer, headers };
-  }
-  if (admitsProblem(call.headers.accept)) {
-    headers['content-type'] = PROBLEM_JSON;
-    return { status, headers, body: problemBody(answer, call.traceId) };
-  }
-  if (status === 500) {
-    headers['content-length'] = '0';
-    return { status, headers };
-  }
-  headers['content-type'] = 'text/plain';
-  const phrase = reasonPhrase(status);
-  return { status, headers, body: `Status Code: ${status}${phrase === undefined ? '' : `; ${phrase}`}` };
 }
 
 /**

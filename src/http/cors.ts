@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { LogEvent } from '../events.ts';
 import type { Settings } from '../settings/read.ts';
-import type { Answer } from './answer.ts';
+import type { Answer } from './problem.ts';
 
 /** Methods of all routes together: a preflight permits nothing that the request is refused for (contract R6). */
 const METHODS = 'DELETE, GET, HEAD, POST, PUT';

@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { LogEvent } from '../events.ts';
 import { andThen } from '../lib/promises.ts';
-import { type Answer, toProblem, write } from './answer.ts';
+import { write } from './answer.ts';
 import type { BodyEnd } from './body.ts';
 import { Call } from './call.ts';
 import type { Access } from './caller.ts';
+import { type Answer, toProblem } from './problem.ts';
 import { type Found, matchRoutes, type Route } from './route.ts';
 import { traceIdOf } from './trace-id.ts';
 import type { Listener } from './transport/listener.ts';

@@ -1,4 +1,7 @@
 import { STATUS_CODES } from '../lib/node-http.ts';
+import type { Body } from '../lib/pieces.ts';
+import type { Call } from './call.ts';
+import { admitsProblem } from './media-type.ts';
 
 /** An error as an endpoint describes it. Missing members are filled from the status (RFC 9457 §3.1). */
 export interface Problem {
@@ -12,8 +15,43 @@ export interface Problem {
   readonly errors?: Readonly<Record<string, readonly string[]>>;
 }
 
+/** The answer to a request. A `Problem` is an answer already: `toProblem` gives it a body. */
+export interface Answer extends Problem {
+  /** Names in lower case. */
+  readonly headers?: Headers;
+  readonly body?: Body;
+}
+
+export type Headers = Readonly<Record<string, string>>;
+
 /** The media type, exactly and without charset (contract P1). */
 export const PROBLEM_JSON = 'application/problem+json';
+
+/**
+ * An empty 4xx or 5xx gets its problem or its line of text, as `Accept` admits (contract N1 to N3). A body, a content
+ * type or a content length that is there already is never rewritten (contract Errors 2).
+ */
+export function toProblem(answer: Answer, call: Call): Answer {
+  const { status, body } = answer;
+  if (status < 400 || status > 599) return answer;
+  const headers: Record<string, string> = { ...answer.headers };
+  headers.vary ??= 'Accept';
+  headers['cache-control'] ??= 'no-store';
+  if (body !== undefined || 'content-type' in headers || 'content-length' in headers) {
+    return { ...answer, headers };
+  }
+  if (admitsProblem(call.headers.accept)) {
+    headers['content-type'] = PROBLEM_JSON;
+    return { status, headers, body: problemBody(answer, call.traceId) };
+  }
+  if (status === 500) {
+    headers['content-length'] = '0';
+    return { status, headers };
+  }
+  headers['content-type'] = 'text/plain';
+  const phrase = reasonPhrase(status);
+  return { status, headers, body: `Status Code: ${status}${phrase === undefined ? '' : `; ${phrase}`}` };
+}
 
 /** A Problem Details body, members in the order of contract P2. */
 export function problemBody(problem: Problem, traceId: string): string {

@@ -1,6 +1,6 @@
-import type { Answer } from './answer.ts';
 import type { Call, Target } from './call.ts';
 import type { Access } from './caller.ts';
+import type { Answer } from './problem.ts';
 
 /** An endpoint. Its callers are part of it: the method alone decides nothing (contract Endpoints A, rule 4). */
 export interface Route {

@@ -66,6 +66,11 @@ export function quoteJson(value: unknown): string {
   return escapeHidden(JSON.stringify(value));
 }
 
+/** The same of a claim that may be missing. */
+export function quoteClaim(value: unknown): string {
+  return value === undefined ? 'nothing' : quoteJson(value);
+}
+
 const NOT_PRINTABLE_ASCII = /[^\n -~]/;
 
 /**

@@ -1,5 +1,6 @@
 import type { LogEvent } from '../events.ts';
-import { type Answer, json } from '../http/answer.ts';
+import { json } from '../http/answer.ts';
+import type { Answer } from '../http/problem.ts';
 import type { Route } from '../http/route.ts';
 import { within } from '../lib/promises.ts';
 import { OutcomeUnknown, StoreBroken, StoreNotWritable, StoreUnavailable } from '../todos/store.ts';

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import type { LogEvent } from '../events.ts';
-import { type Answer, JSON_UTF_8 } from '../http/answer.ts';
+import { JSON_UTF_8 } from '../http/answer.ts';
+import type { Answer } from '../http/problem.ts';
 import type { Route } from '../http/route.ts';
 import { isCarried, readCarried } from '../lib/assets.ts';
 import { type Documented, readDocument } from '../openapi/documents.ts';

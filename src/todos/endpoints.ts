@@ -1,13 +1,14 @@
 import type { LogEvent } from '../events.ts';
-import { type Answer, admitsGzip, type CacheControl, type Headers, JSON_UTF_8 } from '../http/answer.ts';
+import { admitsGzip, type CacheControl, JSON_UTF_8 } from '../http/answer.ts';
 import type { Call } from '../http/call.ts';
 import { actor } from '../http/caller.ts';
 import { withBody } from '../http/json-body.ts';
+import type { Answer, Headers } from '../http/problem.ts';
 import type { Route } from '../http/route.ts';
 import type { Body } from '../lib/pieces.ts';
 import { andThen } from '../lib/promises.ts';
-import * as answers from './answers.ts';
 import { createOnce } from './create-once.ts';
+import * as errors from './endpoint-errors.ts';
 import { parseCreateTodo, parseReplaceTodo, readCreateKey, readPreconditions } from './requests.ts';
 import {
   type CreateOutcome,
@@ -88,7 +89,7 @@ export function sharedListRoutes(store: TodoStore, logEvent: LogEvent): readonly
         const key = readCreateKey(call, todo);
         if (key !== undefined && 'status' in key) return key;
         if (preconditions.ifMatch !== undefined || preconditions.ifNoneMatch !== undefined)
-          return answers.PRECONDITION_NOT_TAKEN;
+          return errors.PRECONDITION_NOT_TAKEN;
         const created = await (key === undefined
           ? addAudited(call, todo)
           : addOnce(key, (once) => addAudited(call, todo, once)));
@@ -132,20 +133,20 @@ function conditional<Parsed = void>(
 ): (call: Call, parsed: Parsed) => Answer | Promise<Answer> {
   return (call, parsed) => {
     const preconditions = readPreconditions(call.headers);
-    return preconditions === undefined ? answers.PRECONDITION_MALFORMED : handle(call, preconditions, parsed);
+    return preconditions === undefined ? errors.PRECONDITION_MALFORMED : handle(call, preconditions, parsed);
   };
 }
 
 /** The answer to a write that changed nothing, by its outcome. */
 const UNCHANGED = {
   'todo-missing': { status: 404 },
-  'category-missing': answers.CATEGORY_NOT_FOUND,
-  'key-reused': answers.KEY_REUSED,
-  'in-progress': answers.KEY_IN_PROGRESS,
+  'category-missing': errors.CATEGORY_NOT_FOUND,
+  'key-reused': errors.KEY_REUSED,
+  'in-progress': errors.KEY_IN_PROGRESS,
 };
 
 function preconditionFailed({ ifMatch = [] }: Preconditions): Answer {
-  return areAllChanged(ifMatch) ? answers.TAGS_CHANGED : answers.PRECONDITION_FAILED;
+  return areAllChanged(ifMatch) ? errors.TAGS_CHANGED : errors.PRECONDITION_FAILED;
 }
 
 function answerCreated({ id, etag, json }: TodoRepresentation): Answer {
@@ -190,15 +191,15 @@ export function answerStoreFault(logEvent: LogEvent): (error: unknown, call: Cal
   return (error, call) => {
     if (error instanceof StoreUnavailable) {
       logEvent({ event: 'store-unavailable', traceId: call.traceId, reason: error.message });
-      return answers.UNAVAILABLE;
+      return errors.UNAVAILABLE;
     }
     // The log has one line for the file or the schema, not one for each request.
-    if (error instanceof StoreBroken) return answers.BROKEN;
+    if (error instanceof StoreBroken) return errors.BROKEN;
     if (error instanceof OutcomeUnknown) {
       const { method, found, identity, traceId } = call;
       logEvent({ event: 'todo-outcome-unknown', method, id: found?.id, ...actor(identity), traceId });
       logEvent({ event: 'outcome-unknown', traceId, reason: error.message });
-      return answers.OUTCOME_UNKNOWN;
+      return errors.OUTCOME_UNKNOWN;
     }
     return undefined;
   };

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Answer } from '../http/answer.ts';
 import type { Call } from '../http/call.ts';
 import type { Parsed } from '../http/json-body.ts';
-import { KEY_MALFORMED, SUBJECT_MISSING } from './answers.ts';
+import type { Answer } from '../http/problem.ts';
+import { KEY_MALFORMED, SUBJECT_MISSING } from './endpoint-errors.ts';
 import {
   CREATED,
   type CreateKey,

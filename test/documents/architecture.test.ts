@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { modulesIn } from '../../tools/documents.ts';
-import { filesInCircles, importsOfModules, moduleOf } from '../../tools/imports.ts';
+import { filesInCircles, importsOfFiles, importsOfModules, moduleOf } from '../../tools/imports.ts';
 
 const MODULES = modulesIn(readFileSync('docs/architecture.md', 'utf8'));
 const FLOORS = [...MODULES.keys()];
@@ -61,6 +61,15 @@ test('a file whose correctness hangs on an order names the tests that hold it', 
     assert.notEqual(tests.length, 0, order);
     for (const path of tests) assert.ok(source.includes(`\`${path}\``), `${file} does not name ${path}`);
   }
+});
+
+test('what explains a refused token is imported by the command that shows it, and by nothing on the way of a request', () => {
+  const isAdvice = (path: string) => path.startsWith('src/auth/explain/');
+  const importing = importsOfFiles().filter(({ file, imported }) => isAdvice(imported) && !isAdvice(file));
+  assert.deepEqual(
+    importing.map(({ file }) => file),
+    ['src/commands/token-verify.ts'],
+  );
 });
 
 test('no file of src leads back to itself by what it imports, types included', () => {

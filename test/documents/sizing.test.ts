@@ -8,13 +8,7 @@ const PAGE = readFileSync('docs/sizing.md', 'utf8');
 
 test('the tables of docs/sizing.md have the figures of bench/figures.json', () => {
   const tables = tablesOf(readFigures('bench/figures.json'));
-  for (const first of [
-    'Todos',
-    'Instances',
-    'µs of a request',
-    'µs of one todo',
-    'ms at 1,000/s',
-  ]) {
+  for (const first of ['Todos', 'Instances', 'µs of a request', 'µs of one todo', 'ms at 1,000/s']) {
     assert.ok(PAGE.includes(`\n| ${first} |`), `the page has no "${first}"`);
     assert.ok(
       tables.some((table) => table.startsWith(`| ${first} |`)),

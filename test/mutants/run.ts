@@ -32,7 +32,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   },
   requests: { source: ['src/todos/requests.ts'], tests: ['src/todos/requests.test.ts'] },
   token: {
-    source: ['src/auth/token/*.ts', '!src/auth/token/*.test.ts'],
+    source: ['src/auth/{explain,token}/*.ts', '!src/auth/token/*.test.ts'],
     tests: [
       'src/auth/token/checks.test.ts',
       'src/auth/token/refusal.test.ts',

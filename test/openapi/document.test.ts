@@ -9,7 +9,7 @@ import { send } from '../../packages/conformance/src/target.ts';
 import { UNSUPPORTED } from '../../src/http/json-body.ts';
 import { problemBody } from '../../src/http/problem.ts';
 import type { Route } from '../../src/http/route.ts';
-import * as answers from '../../src/todos/answers.ts';
+import * as errors from '../../src/todos/endpoint-errors.ts';
 import { sharedListRoutes } from '../../src/todos/endpoints.ts';
 import { errorDemoRoutes } from '../../src/todos/error-demo.ts';
 import { parseCreateTodo, parseIdempotencyKey, parseReplaceTodo } from '../../src/todos/requests.ts';
@@ -249,7 +249,7 @@ describe('The document of the shared list', () => {
     }
   });
 
-  for (const [name, answer] of Object.entries({ ...answers, ...UNSUPPORTED })) {
+  for (const [name, answer] of Object.entries({ ...errors, ...UNSUPPORTED })) {
     test(`has an example of the answer ${name}, and says whether it may be repeated [D3]`, () => {
       const response = responsesOf(document).find((one) =>
         problemsOf(one).some((problem) => JSON.stringify(problem) === problemBody(answer, problem.traceId)),

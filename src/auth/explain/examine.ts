@@ -1,16 +1,16 @@
-import { escapeHidden, quoteJson } from '../../lib/quote.ts';
+import { escapeHidden, quoteClaim, quoteJson } from '../../lib/quote.ts';
 import { canWriteTodos } from '../admit.ts';
 import { DEVELOPMENT_ISSUER } from '../development.ts';
 import { claimAt, providerRoles, readIdentity } from '../identity.ts';
 import type { Keys } from '../keys/keys.ts';
 import { hasRequiredClaim } from '../required-claims.ts';
-import { CHECKS, type CheckName, type Times, type Trust, timesOf } from './checks.ts';
-import { explainAudience, explainAudienceClaim, explainIdToken, quoteClaim } from './explain-audience.ts';
-import { explainForm, explainHeader } from './explain-form.ts';
+import { CHECKS, type CheckName, type Times, type Trust, timesOf } from '../token/checks.ts';
+import { readToken, type UnverifiedToken } from '../token/read-token.ts';
+import { describeRefusal, type Refusal, type RefusalCode, utcTime, type Verdict } from '../token/refusal.ts';
+import { explainAudience, explainAudienceClaim, explainIdToken } from './audience.ts';
+import { explainForm, explainHeader } from './form.ts';
 import { explainLookalike } from './lookalike.ts';
 import { explainMissingRole, nameClaim } from './missing-role.ts';
-import { readToken, type UnverifiedToken } from './read-token.ts';
-import { describeRefusal, type Refusal, type RefusalCode, utcTime, type Verdict } from './refusal.ts';
 
 // The sentences of `token verify`. They quote the token, so none of them may stand in an answer (contract A2).
 

@@ -1,10 +1,10 @@
-import { quoteJson } from '../../lib/quote.ts';
+import { quoteClaim, quoteJson } from '../../lib/quote.ts';
 import { type Claims, claimAt } from '../identity.ts';
-import type { Trust } from './checks.ts';
+import type { Trust } from '../token/checks.ts';
+import { accessTokenClaim, type UnverifiedToken } from '../token/read-token.ts';
+import type { Refusal } from '../token/refusal.ts';
 import { explainLookalike } from './lookalike.ts';
 import { nameClaim } from './missing-role.ts';
-import { accessTokenClaim, type UnverifiedToken } from './read-token.ts';
-import type { Refusal } from './refusal.ts';
 
 /** Explains `aud`, whether it is right or not. */
 export function explainAudience(
@@ -81,8 +81,4 @@ function explainOther(claim: unknown, audiences: readonly string[]): string {
 
 function listOf(claim: unknown): readonly unknown[] {
   return Array.isArray(claim) ? claim : [claim];
-}
-
-export function quoteClaim(value: unknown): string {
-  return value === undefined ? 'nothing' : quoteJson(value);
 }

@@ -1,7 +1,7 @@
 import { quote, quoteJson } from '../../lib/quote.ts';
 import { type Claims, claimAt } from '../identity.ts';
-import { type Header, MAX_TOKEN_LENGTH, otherKindClaim, REFUSED_PARAMETERS } from './read-token.ts';
-import type { RefusalCode } from './refusal.ts';
+import { type Header, MAX_TOKEN_LENGTH, otherKindClaim, REFUSED_PARAMETERS } from '../token/read-token.ts';
+import type { RefusalCode } from '../token/refusal.ts';
 
 /** Explains texts that people paste by mistake; empty for any other text. */
 export function explainForm(compact: string): string {

@@ -1,4 +1,4 @@
-import type { Answer } from '../http/answer.ts';
+import type { Answer } from '../http/problem.ts';
 
 // Errors of the endpoints themselves. An error without a detail here has none in any case.
 
