@@ -25,8 +25,8 @@ restore" takes either. The service may be running, and goes on writing. The copy
 
 FOLDER is a folder that exists, or a path that ends with "/" or comes with --keep. A missing folder is made (0700).
 The folder gets one more copy, named todos-20261121T093000Z.db, from PostgreSQL todos-20261121T093000Z.jsonl (UTC).
-Partial files of such a name are removed a day after their last write. A folder is for one database: copies of
-another one have the same names, and are counted and removed too.
+Each run also removes partial files of such a name that were last written more than a day ago. A folder is for one
+database: copies of another one have the same names, and are counted and removed too.
 
   --keep N                                1 or more: once the copy is checked, the oldest copies with such a name and
                                           ending are removed, so that N are left. By default none is removed
