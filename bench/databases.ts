@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PostgresServer } from '../test/storage/postgres-server.ts';
 import { temporaryFolder } from '../test/support/folder.ts';
 import { runProgram } from '../test/support/start.ts';
-import { insertTodos, makeTodos } from './endurance/make-todos.ts';
+import { insertTodos, makeTodos } from './make-todos.ts';
 
 export type Engine = 'SQLite' | 'PostgreSQL';
 

@@ -7,7 +7,8 @@ import { anchorsOf, PAGES, slug } from '../../tools/pages.ts';
 
 /** What is no page and may name one. */
 const CODE = globSync([
-  '{src,tools,bench/endurance}/**/*.ts',
+  '{src,tools,test/endurance}/**/*.ts',
+  'bench/*.ts',
   'packages/*/src/**/*.ts',
   'deploy/*.{yaml,json,service,socket}',
   'deploy/kubernetes/*/*.yaml',
@@ -116,7 +117,7 @@ test('a decision names no file that is gone', () => {
 });
 
 test('CONTRIBUTING.md names every long run, with its question', () => {
-  const runs = globSync('bench/endurance/**/*.ts').filter((path) =>
+  const runs = globSync(['bench/compare.ts', 'test/endurance/**/*.ts']).filter((path) =>
     /const HELP\b/.test(readFileSync(path, 'utf8')),
   );
   assert.ok(runs.length >= 3, `only ${runs.length} were found`);

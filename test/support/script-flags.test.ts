@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 for (const [program, name, words] of [
-  ['bench/endurance/attack/run.ts', 'seconds', ['many', '-1', '']],
-  ['bench/endurance/compare.ts', 'clients', ['many']],
+  ['test/endurance/attack/run.ts', 'seconds', ['many', '-1', '']],
+  ['bench/compare.ts', 'clients', ['many']],
   ['test/http/fuzzing.ts', 'requests', ['many']],
 ] as const) {
   const path = fileURLToPath(new URL(`../../${program}`, import.meta.url));

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { runProgram } from '../../test/support/start.ts';
+import { runProgram } from '../test/support/start.ts';
 
 /**
  * SQL that inserts so many todos, in either database.

@@ -1,14 +1,14 @@
-// What requests cost, beside another checkout: node bench/endurance/compare.ts --help
+// What requests cost, beside another checkout: node bench/compare.ts --help
 import { join } from 'node:path';
-import { PostgresServer } from '../../test/storage/postgres-server.ts';
-import { temporaryFolder } from '../../test/support/folder.ts';
-import { processorSeconds } from '../../test/support/process-figures.ts';
-import { scriptFlags } from '../../test/support/script-flags.ts';
-import { quantile } from '../../test/support/steadily.ts';
-import { clientsOf, drive, startLoaded } from './load.ts';
+import { clientsOf, drive, startLoaded } from '../test/endurance/load.ts';
+import { PostgresServer } from '../test/storage/postgres-server.ts';
+import { temporaryFolder } from '../test/support/folder.ts';
+import { processorSeconds } from '../test/support/process-figures.ts';
+import { scriptFlags } from '../test/support/script-flags.ts';
+import { quantile } from '../test/support/steadily.ts';
 import { makeTodos } from './make-todos.ts';
 
-const HELP = `Usage: node bench/endurance/compare.ts [flags]
+const HELP = `Usage: node bench/compare.ts [flags]
 
 Asks services of this checkout and of another one as fast as it goes, in turns, each with a database of its own: one todo,
 creates, creates with a new Idempotency-Key, replaces, lists of which each comes after a replace, and on SQLite lists of

@@ -1,8 +1,8 @@
-import { scriptFlags } from '../../../test/support/script-flags.ts';
+import { scriptFlags } from '../../support/script-flags.ts';
 import { attack, type Figures, overBudget } from './attack.ts';
 import { SCENARIOS, type Scenario } from './scenarios.ts';
 
-const HELP = `Usage: node bench/endurance/attack/run.ts [flags]
+const HELP = `Usage: node test/endurance/attack/run.ts [flags]
 
 Attacks a service as a stranger would, a new one in production for each scenario, and prints what that took of its
 process: resident memory at most, compared with before, processor time, and the longest wait of another client that asks

@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import { signer } from '../../packages/conformance/src/sign.ts';
-import { testAuth } from '../../test/support/list.ts';
-import { type ServeOptions, startService } from '../../test/support/start.ts';
+import { testAuth } from '../support/list.ts';
+import { type ServeOptions, startService } from '../support/start.ts';
 
 /** What came of a request. The body was read to its end, and thrown away. */
 export interface Asked {

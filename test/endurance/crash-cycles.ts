@@ -1,14 +1,14 @@
-// Kills the service many times and says what was lost: node bench/endurance/crash-cycles.ts --help
+// Kills the service many times and says what was lost: node test/endurance/crash-cycles.ts --help
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { crash } from '../../test/storage/crash.ts';
-import { crashRepeats } from '../../test/storage/crash-repeats.ts';
-import { compileDisk, cutPower, settle } from '../../test/storage/disk.ts';
-import { PostgresServer } from '../../test/storage/postgres-server.ts';
-import { temporaryFolder } from '../../test/support/folder.ts';
-import { scriptFlags } from '../../test/support/script-flags.ts';
+import { crash } from '../storage/crash.ts';
+import { crashRepeats } from '../storage/crash-repeats.ts';
+import { compileDisk, cutPower, settle } from '../storage/disk.ts';
+import { PostgresServer } from '../storage/postgres-server.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { scriptFlags } from '../support/script-flags.ts';
 
-const HELP = `Usage: node bench/endurance/crash-cycles.ts [flags]
+const HELP = `Usage: node test/endurance/crash-cycles.ts [flags]
 
 Eight clients write; the service is killed with SIGKILL at a random moment and started again. Every answered write must
 be there once, and nothing else but what was asked and not answered. The last line has the seed and the figures; each

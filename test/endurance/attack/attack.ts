@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { makeTodos } from '../../../bench/make-todos.ts';
 import { freeDescriptors } from '../../../src/server/descriptors.ts';
-import { temporaryFolder } from '../../../test/support/folder.ts';
-import { processorSeconds, residentMegabytes } from '../../../test/support/process-figures.ts';
-import { steadily } from '../../../test/support/steadily.ts';
+import { temporaryFolder } from '../../support/folder.ts';
+import { processorSeconds, residentMegabytes } from '../../support/process-figures.ts';
+import { steadily } from '../../support/steadily.ts';
 import { startLoaded } from '../load.ts';
-import { makeTodos } from '../make-todos.ts';
 import type { Orders, Outcome } from './attacker.ts';
 import type { Scenario } from './scenarios.ts';
 

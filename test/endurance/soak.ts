@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { signer } from '../../packages/conformance/src/sign.ts';
-import { testAuth } from '../../test/support/list.ts';
-import { scrape, valuesOf } from '../../test/support/prometheus.ts';
-import { scriptFlags } from '../../test/support/script-flags.ts';
+import { testAuth } from '../support/list.ts';
+import { scrape, valuesOf } from '../support/prometheus.ts';
+import { scriptFlags } from '../support/script-flags.ts';
 import { type Ask, drive, startLoaded } from './load.ts';
 import { slopePerHour } from './slope.ts';
 
-const HELP = `Usage: node bench/endurance/soak.ts [flags]
+const HELP = `Usage: node test/endurance/soak.ts [flags]
 
 16 clients ask for a mix (75 % one todo, 15 % replace, 5 % list, 5 % create and delete) with 5 % bad tokens and 5 %
 requests that are given up halfway, about 1,000 todos. Fails when memory after the first third grows by more than
