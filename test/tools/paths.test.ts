@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import manifest from '../../package.json' with { type: 'json' };
+
+const read = (path: string) => readFileSync(path, 'utf8');
+
+/** The patterns of each alternative: of `{a,b}`, and of `!(a|b)`, which names what is left out. */
+function alternatives(pattern: string): readonly string[] {
+  const [all, list] =
+    /\{([^{}]+)\}|!\(([^()]+)\)\/.*/.exec(pattern)?.filter((part) => part !== undefined) ?? [];
+  if (all === undefined || list === undefined) return [pattern];
+  const each = list.split(/[,|]/).flatMap((one) => alternatives(pattern.replace(all, one)));
+  return all.startsWith('{') ? each : [...each, pattern.replace(/!\([^()]+\)/, '*')];
+}
+
+/** A path in the checkout, with wildcards or without. */
+const PATH =
+  /(?<![\w/.$}-])(?:bench|deploy|docs|packages|site|src|test|tools)\/(?:[\w.*/-]|\{[^{}]*\}|!\([^()]*\))*[\w*]/g;
+
+function pathsIn(text: string): readonly string[] {
+  return text.match(PATH) ?? [];
+}
+
+function assertFound(patterns: readonly string[], least: number): void {
+  const all = patterns.flatMap(alternatives);
+  assert.ok(all.length >= least, `only ${all.length} were found`);
+  assert.deepEqual(
+    all.filter((pattern) => globSync(pattern).length === 0),
+    [],
+  );
+}
+
+test('every path and pattern of a script of package.json finds a file', () => {
+  assertFound(pathsIn(Object.values(manifest.scripts).join('\n')), 40);
+});
+
+test('every path and pattern of .ci/run and the workflows finds a file', () => {
+  assertFound(['.ci/run', ...globSync('.github/workflows/*.yml')].map(read).flatMap(pathsIn), 20);
+});
+
+test('every path and pattern of a tsconfig.json finds a file', () => {
+  const configs = globSync('{,bench/,packages/*/,site/,test/generators/}tsconfig*.json');
+  assertFound(
+    configs.flatMap((path) =>
+      JSON.parse(read(path)).include.map((name: string) => join(dirname(path), name)),
+    ),
+    10,
+  );
+});
