@@ -72,6 +72,12 @@ test('what explains a refused token is imported by the command that shows it, an
   );
 });
 
+test('no name in src is a word for which CONTRIBUTING.md has a better one', () => {
+  const named =
+    /(?:[.#({]\s*|\b(?:const|function|let|readonly)\s+)(?:tell|mark|trouble)(?:[A-Z]\w*)?\s*[?:;,=()}]/;
+  for (const file of globSync('src/**/*.ts')) assert.doesNotMatch(readFileSync(file, 'utf8'), named, file);
+});
+
 test('no file of src leads back to itself by what it imports, types included', () => {
   assert.deepEqual(filesInCircles(), []);
 });
