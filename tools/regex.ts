@@ -8,8 +8,7 @@ const HELP = `Usage: node tools/regex.ts [files]
 Proves that every regular expression of the program, or of these files, takes time that grows no faster than its input:
 literals, arguments of RegExp, and the patterns of JSON Schemas, those of a JSON file too. One that does not, or for which
 there is no proof, is printed, and the exit code is 1. Flag v and expressions made at run time have no proof: write them
-otherwise. What looks ahead or behind has none either: there, slow input is searched for with a fixed seed, and must not
-be found.
+otherwise. Lookahead and lookbehind have none either: a search with a fixed seed must find no slow input for them.
 `;
 
 /**

@@ -6,14 +6,14 @@ import { type Sign, signer } from './sign.ts';
 export const HELP = `Usage: todo-conformance --base-url URL [flags]
 
 Holds a running service to the specification of the Todo Service, and to the contract that settles what the
-specification leaves open. What the checks make they delete again; what was there before they do not touch.
+specification leaves open. The checks delete what they make, and touch nothing that was there before.
 
   --base-url URL                          where the service is; https and a path are fine
   --profile shared-list|error-demo        default shared-list
   --only spec                             the specification alone, for an implementation that makes choices of its own
   --environment development|production    whether the OpenAPI document must be there, or must not; default: not looked at
-  --fresh                                 the service was started for this and nobody has used it: it may be changed for
-                                          good, and what only such a service shows is looked at too
+  --fresh                                 the service was started for this, and nobody has used it: the checks may change
+                                          it for good, and there are more of them
   --output text|tap|junit                 default text
   -h, --help
 
