@@ -38,7 +38,7 @@ test('docs/identity-providers.md has the providers that were run and lists the o
   const [, list = ''] = /^(- \*\*Run\*\*.*?)^- \*\*Not listed/ms.exec(PAGE) ?? [];
   const names = list.replaceAll('\n  ', ' ');
   assert.deepEqual(
-    SECTIONS.filter(({ provider }) => !names.includes(provider.replace(/^(Entra ID), .*/, '$1'))),
+    SECTIONS.filter(({ provider }) => !names.includes(`[${provider.replace(/^(Entra ID), .*/, '$1')}](`)),
     [],
   );
 });
