@@ -1,9 +1,3 @@
-// From a word to an answer:
-//   main.ts finds the command; commands/serve.ts reads the configuration and waits for a signal.
-//   server/service.ts opens store, keys and listeners.
-//   http/transport/ takes a request; http/pipeline.ts finds its route and asks auth/admit.ts who calls.
-//   todos/endpoints.ts asks the store; http/answer.ts sends what comes of it.
-
 import type { Command } from './commands/command.ts';
 import { print } from './commands/print.ts';
 import { readCommit, readVersion } from './lib/assets.ts';

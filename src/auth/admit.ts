@@ -127,7 +127,7 @@ export function authenticateWith(trust: Trust): Authenticate {
       if (fault !== undefined) return refuse(fault, token.keyId);
       const identity = readIdentity(token.claims, trust.claims);
       const authentication: Authentication = { code: 'accepted', identity };
-      // A later set, for which tokens are remembered since, may refuse this one. A set never comes back.
+      // Tokens are remembered for the set in force alone: a later one may refuse this token.
       if (spelledPlainly && set === rememberedSet) {
         memory.set(authorization, { authentication, times: timesOf(token.claims) });
       }

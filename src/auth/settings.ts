@@ -167,7 +167,7 @@ function readEditorRoles(settings: Settings): readonly string[] | undefined {
     next !== undefined &&
     (entry.endsWith('\\') ||
       (entry.includes('=') && next.includes('=') && !(entry.includes('%2C') && next.includes('%2C'))));
-  // RFC 4514: each part of a distinguished name would be a role of its own, and all of a domain have the last one.
+  // A comma would split a distinguished name (RFC 4514) into roles, the last of which a whole domain has.
   if (entries.some((entry, at) => isSplit(entry, entries[at + 1]))) {
     const wanted = 'must have %2C for the commas of one name, or %3D for the "=" of several names';
     settings.refuse('TODO_AUTH_EDITOR_ROLE', wanted);

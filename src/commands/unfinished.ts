@@ -16,7 +16,6 @@ export function printUnfinished(file: string): void {
   for (const { path, ageMs } of unfinishedOf(file)) printOneUnfinished(path, ageMs);
 }
 
-/** Names one of them. */
 export function printOneUnfinished(path: string, ageMs: number): void {
   process.stderr.write(`Not finished, and last written ${ago(ageMs)} ago: ${path}\n`);
 }

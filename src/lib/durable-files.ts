@@ -81,7 +81,7 @@ export function nameComplete(partial: string, file: string): void {
  * Makes a folder (0700) and those that it is in, where they are missing, and keeps their names through a power cut.
  * Throws as `mkdir` does.
  *
- * `recursive` never ends below a folder that is there and takes none, such as `/proc`.
+ * Not by `recursive`, which never ends below a folder that takes none, such as `/proc`.
  */
 export function makeFolder(path: string): void {
   if (existsSync(path)) return;

@@ -77,7 +77,7 @@ export async function readAuthConfig(flags: GivenFlags, env: NodeJS.ProcessEnv):
  */
 function readAddress(settings: Settings): { readonly address: Address; readonly from?: AddressFrom } {
   const given = settings.given('LISTEN_FDS');
-  // Whoever starts a program in between, as npm does, has been given the socket.
+  // The socket may be for a parent, such as npm.
   if (given !== undefined && settings.other('LISTEN_PID') === String(process.pid)) return readGiven(settings);
   const path = settings.read('TODO_SOCKET');
   if (path !== undefined) return { address: readSocketFile(settings, path) };

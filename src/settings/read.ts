@@ -131,7 +131,7 @@ function quoted(variable: Variable, text: string | undefined): string {
   if (text === undefined) return 'nothing';
   const { is } = settingOf(variable);
   if (is === 'file') return quoteFile(text);
-  // Nothing that cannot be seen takes the look of an address from a text.
+  // Hidden characters must not keep an address from being seen as one.
   const looksLikeOne = /@|:\/\//.test(text.replaceAll(/[^ -~]/g, ''));
   if (is === 'address' || is === 'folder' || (is === 'open' && looksLikeOne)) return quoteAddress(text);
   if (is === 'open') return quote(text);

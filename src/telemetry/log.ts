@@ -36,7 +36,7 @@ export function openLog(
     formatters: { level: (label: string) => ({ level: label }) },
   };
   const stream = {
-    // pino then leaves here the values that a line was made of.
+    // With this member, pino sets `lastLevel` and `lastObj`.
     [Symbol.for('pino.metadata')]: true,
     lastLevel: INFO,
     lastObj: {},
@@ -74,8 +74,7 @@ function warning(dropped: number): string {
 
 /**
  * The weight of a line. Lines that come by the thousand may wait: a system call for each would cost more than making it.
- * Important are crashes and changes of todos: events that begin with `todo-`, except refused writes, of which any caller
- * with a token can send a flood.
+ * Crashes and changes of todos are important; refused writes are not, since any caller with a token can send a flood.
  */
 function weightOf(level: number, { event = '' }: { readonly event?: string }): Weight {
   const isAboutTodos = event.startsWith('todo-');
@@ -118,8 +117,6 @@ function withPriority(text: string, line: string): string {
   const level = /^\{"level":"(\w+)"/.exec(line)?.[1] ?? '';
   return text.replaceAll(/^(?=.)/gm, `<${PRIORITIES.get(level) ?? 7}>`);
 }
-
-/** Most lines have no such character, and need no further look. */
 
 /**
  * Makes lines for people. A terminal gets colours, unless `NO_COLOR` or `TERM=dumb` says otherwise; a file and a pipe get

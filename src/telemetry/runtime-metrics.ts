@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
 import { metricsIn } from './instruments.ts';
 
-/** Milliseconds. A timer of the first that comes later than the second was held up: the process stood still. */
+/** Milliseconds: between two ticks, and after which a tick is late, because the process stood still. */
 const [INTERVAL, ON_TIME] = [20, 40];
 
 /** Milliseconds: practically never. prom-client measures the event loop's delay in samples, which miss one long block. */

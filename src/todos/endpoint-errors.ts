@@ -1,7 +1,5 @@
 import type { Answer } from '../http/problem.ts';
 
-// Errors of the endpoints themselves. An error without a detail here has none in any case.
-
 export const PRECONDITION_MALFORMED: Answer = {
   status: 400,
   detail: 'If-Match and If-None-Match must be "*" or a list of entity tags in double quotes.',

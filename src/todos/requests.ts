@@ -53,8 +53,6 @@ function misspelling(member: string, body: object): string {
   return seen === undefined ? '' : `; "${seen}" was sent, but member names are case-sensitive`;
 }
 
-// A fault of the headers below is the last 400 of its step (contract Order 4).
-
 /**
  * The preconditions of a request (RFC 9110 §13.1); undefined when a header names no entity tags. `If-Modified-Since` and
  * `If-Unmodified-Since` are ignored: no representation has a modification date.
@@ -65,7 +63,7 @@ export function readPreconditions(headers: IncomingHttpHeaders): Preconditions |
   return ifMatch === null || ifNoneMatch === null ? undefined : { ifMatch, ifNoneMatch };
 }
 
-// OWS, and an entity-tag or the empty element between two commas (RFC 9110 §5.6.1.2, §8.8.3).
+/** An entity-tag, or the empty element between two commas (RFC 9110 §5.6.1.2, §8.8.3). */
 const ELEMENT = /[ \t]*(?:((?:W\/)?"[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y;
 
 /** Parses `If-Match` or `If-None-Match`; undefined without the header, null when it is malformed. */

@@ -46,12 +46,10 @@ export function isCategoryId(value: unknown): value is CategoryId {
   return isId(value);
 }
 
-/** As `titleFaults`, behind "categoryId". */
 function categoryIdFaults(value: unknown): readonly string[] {
   return isCategoryId(value) ? [] : [`must be an integer from 1 to ${MAX_ID}`];
 }
 
-/** As `titleFaults`, behind the name of a member that is a boolean. */
 function booleanFaults(value: unknown): readonly string[] {
   return typeof value === 'boolean' ? [] : ['must be true or false'];
 }

@@ -12,8 +12,6 @@ import { explainForm, explainHeader } from './form.ts';
 import { explainLookalike } from './lookalike.ts';
 import { explainMissingRole, nameClaim } from './missing-role.ts';
 
-// The sentences of `token verify`. They quote the token, so none of them may stand in an answer (contract A2).
-
 /** One line of `token verify`. `unknown`: an earlier failure left nothing to check. */
 export interface Line {
   readonly check: 'form' | 'key' | CheckName | 'name' | 'roles' | 'may write';
@@ -21,6 +19,7 @@ export interface Line {
   readonly detail: string;
 }
 
+/** For people alone: the lines quote the token, and an answer never has any part of it (contract A2). */
 export interface Examination {
   readonly verdict: Verdict;
   readonly lines: readonly Line[];

@@ -51,7 +51,7 @@ function rankOf(path: ClaimPath): number | undefined {
   if (words.length > 1 && !word.endsWith('s')) return undefined;
   const all = names.flat();
   const isOfUsers = OF_USERS.test(all.join('').replaceAll(/[^a-z]/g, ''));
-  // One thing has the word of several.
+  // A singular counts as its plural.
   const isNotGranted = all.some((one) => [one, `${one}s`].some((word) => NOT_GRANTED.has(word)));
   if (isOfUsers || words.includes('') || isNotGranted) return undefined;
   return rank < 0 ? WORDS.length : rank;
@@ -71,7 +71,7 @@ function wordsOf(name: string): readonly string[] {
     .split(/[^\p{L}\p{M}\p{N}]+/u);
 }
 
-/** What is of a user by its name. */
+/** Names of what users set for themselves. */
 const OF_USERS = /users?(?:meta|info|data|attribute|profile|preference|pref|setting)/;
 
 /** Words for what nobody has granted, or no longer, then for what users edit (OpenID Connect Core §5.1). */

@@ -43,7 +43,7 @@ const BACKLOG = 4096;
 export function listenOn(server: Server, address: Address, stop?: AbortSignal): Promise<Bound> {
   const begin = async (listen: () => Server): Promise<void> => {
     stop?.throwIfAborted();
-    // Connections may come from here on: until the start is done, only promises are between.
+    // Only promises are between this and the end of the start, so that no connection is accepted before.
     await once(listen(), 'listening');
   };
   if ('fd' in address) return onGiven(server, address, begin);

@@ -14,7 +14,7 @@ const LINGER_BYTES = 64 * 2 ** 20;
 /** Milliseconds after an answer in which a client may ask again, or first, although the listener has closed. */
 const IDLE_MS = 500;
 
-/** The same for a client that asks again and again, and milliseconds in which a last answer may be read. */
+/** Milliseconds of a client that asks again and again, and milliseconds in which a last answer may be read. */
 const BUSY_MS = 2_000;
 
 /** One connection throws bytes away in a turn of the event loop: 2 MB of each would make every other wait. */
@@ -205,7 +205,7 @@ export class HttpConnection {
     this.#pump();
   };
 
-  /** Once for each turn: two waits would take two turns in one. */
+  /** Waits for the next turn of the event loop; a second wait in one turn would double its bytes. */
   #waitForTurn(): void {
     if (this.#waitsForTurn) return;
     this.#waitsForTurn = true;

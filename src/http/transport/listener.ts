@@ -152,7 +152,7 @@ async function acceptCompleted({ server, backlog }: HttpServer & Bound): Promise
   for (let turn = 0; accepted && turn < backlog; turn += 1) {
     accepted = false;
     await setImmediate();
-    // The first turn was the one under way.
+    // The first ends the turn under way, the second the next one.
     await setImmediate();
   }
   server.off('connection', note);

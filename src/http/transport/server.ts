@@ -28,7 +28,7 @@ export const LIMITS = {
   silenceTimeout: 5_000,
 };
 
-/** Those limits, and the ones of a listener. */
+/** All limits of a listener. */
 export interface Limits extends Readonly<typeof LIMITS> {
   /**
    * Milliseconds that an idle connection stays. Longer than the load balancer's limit: the load balancer has to close

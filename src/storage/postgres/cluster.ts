@@ -171,7 +171,7 @@ function settingsFor({ statementMs }: ConnectionRequirements) {
     client_connection_check_interval: `'${CLIENT_CHECK_INTERVAL_MS}ms'`,
     idle_session_timeout: '0',
     client_min_messages: 'warning',
-    // A connection without it is accepted: see `mayHideRows`.
+    // A connection whose pooler drops it is accepted, with `mayHideRows`.
     row_security: 'off',
   };
 }

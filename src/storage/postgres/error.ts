@@ -3,9 +3,10 @@ import { errorCode, messageOf } from '../../lib/errors.ts';
 import { IdsExhausted, OutcomeUnknown, StoreNotWritable, StoreUnavailable } from '../../todos/store.ts';
 import { type Host, nameOf } from './address.ts';
 
-// Codes of errors: https://www.postgresql.org/docs/current/errcodes-appendix.html
-
-/** The statement names a category that does not exist. */
+/**
+ * The statement names a category that does not exist. This and all other codes:
+ * https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
 export const FOREIGN_KEY_VIOLATION = ['23503'];
 
 /** The role lacks a right for the statement. */

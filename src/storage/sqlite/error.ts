@@ -2,8 +2,7 @@ import { Cannot } from '../../lib/cannot.ts';
 import { errorCode, messageOf } from '../../lib/errors.ts';
 import { IdsExhausted, notOpened, OutcomeUnknown, StoreBroken, StoreUnavailable } from '../../todos/store.ts';
 
-// Result codes: https://www.sqlite.org/rescode.html
-
+/** Result codes, https://www.sqlite.org/rescode.html. */
 const MACHINE_FAULTS = {
   SQLITE_BUSY: 5,
   SQLITE_LOCKED: 6,

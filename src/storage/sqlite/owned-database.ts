@@ -243,7 +243,7 @@ function claimSound(path: string): Disposable | string {
   return ownerOf(sidecar);
 }
 
-/** With a write-ahead log, the lock would be one of another file: it does not keep out who has the right one. */
+/** In a write-ahead log the lock is on another file, and keeps no owner out that has locked the sidecar itself. */
 function lock(sidecar: DatabaseSync, path: string): void {
   sidecar.exec('BEGIN IMMEDIATE');
   const mode = sidecar.prepare('PRAGMA journal_mode').get()?.journal_mode;

@@ -116,7 +116,7 @@ export class Restore {
     }
     const aside = `${path}.${new Date().toISOString().replaceAll(':', '')}`;
     const partial = this.#makeBeside(path);
-    // SQLite would begin by throwing away a log that it cannot use.
+    // Of any other file SQLite would throw the log away.
     using locked = (await kindOf(path)) === 'database' ? lockOld(path) : undefined;
     let highestId: number | undefined;
     let replace: () => unknown;

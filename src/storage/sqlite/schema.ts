@@ -8,7 +8,7 @@ const APPLICATION_ID = 0x746f646f;
 
 export const MIGRATIONS = new Migrations(new URL('./migrations/', import.meta.url));
 
-/** An earlier schema does not have it, and is not asked. */
+/** Only a schema that is newer than this program is asked. */
 const OLDEST_PROGRAM = 'SELECT max(oldest_program) AS oldest_program FROM todo_schema';
 
 const FIRST_CATEGORIES = `INSERT INTO categories (name)

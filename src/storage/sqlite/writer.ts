@@ -98,7 +98,7 @@ export class Writer implements AsyncDisposable {
 
   /** Sends the writes that have gathered, batch after batch, until none is left. */
   async #run(): Promise<void> {
-    // Behind every request that the event loop finds ready in this turn: their writes share a batch.
+    // The writes of one turn of the event loop share a batch.
     await turn();
     while (this.#next.length > 0) {
       const batch = this.#next;
@@ -127,7 +127,6 @@ export class Writer implements AsyncDisposable {
     else if (changed.length > 0) this.#onChanged(changed);
     this.underWay.ids.clear();
     this.underWay.adds = false;
-    // The writers of the batch come last: the caches know of the change by now.
     for (const [index, outcome] of outcomes.entries()) {
       if (typeof outcome === 'object' && 'failure' in outcome) batch[index]?.reject(errorOf(outcome));
       else batch[index]?.resolve(outcome);
