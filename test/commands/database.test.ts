@@ -1,36 +1,24 @@
 import assert from 'node:assert/strict';
 import { closeSync, openSync, readdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
-import { cp, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { put } from '../storage/damage.ts';
 import { execute, fill, newDatabase, newPath } from '../storage/new-files.ts';
 import { PASSWORD } from '../storage/postgres-server.ts';
 import { serve } from '../storage/served.ts';
-import { temporaryFolder } from '../support/folder.ts';
+import { nextCheckout } from '../support/next-checkout.ts';
 import { endOf, preloading, runProgram, start } from '../support/start.ts';
 import { type Engine, engines, printed, refused, run, server } from './engines.ts';
 
-const project = fileURLToPath(new URL('../../', import.meta.url));
-
-/** A checkout of this program with one more migration for each engine: the next version. */
-async function nextProgram(head: (schemaVersion: number) => string): Promise<{ readonly checkout: string }> {
-  const folder = await temporaryFolder();
+async function nextProgram(head?: (schemaVersion: number) => string): Promise<{ readonly checkout: string }> {
+  const folder = await nextCheckout(head);
   after(() => folder[Symbol.asyncDispose]());
-  await cp(join(project, 'src'), join(folder.path, 'src'), { recursive: true });
-  for (const name of ['package.json', 'node_modules'])
-    await symlink(join(project, name), join(folder.path, name));
-  for (const { migrations, schemaVersion } of Object.values(engines)) {
-    const number = String(schemaVersion + 1).padStart(4, '0');
-    const sql = `${head(schemaVersion)}ALTER TABLE todos ADD COLUMN next text;\n`;
-    await writeFile(join(folder.path, migrations, `${number}-next.sql`), sql);
-  }
   return { checkout: folder.path };
 }
 
-const NEXT = await nextProgram(() => '');
+const NEXT = await nextProgram();
 const NEXT_FOR_BOTH = await nextProgram((schemaVersion) => `-- Oldest program: ${schemaVersion}\n`);
 
 for (const [name, engine] of Object.entries(engines)) {

@@ -19,8 +19,6 @@ export const engines = {
     check: (database: string) => printed(database, ['check']),
     /** Of this program's schema. */
     schemaVersion: SCHEMA_VERSION.sqlite,
-    /** The folder of its migrations in a checkout. */
-    migrations: 'src/storage/sqlite/migrations',
     /** How commands call the database: without a password. */
     nameOf: (database: string) => database,
   },
@@ -30,7 +28,6 @@ export const engines = {
     execute: (database: string, sql: string) => server.execute(database, sql),
     check: (database: string) => server.whileSyncing(() => printed(database, ['check'])),
     schemaVersion: SCHEMA_VERSION.postgres,
-    migrations: 'src/storage/postgres/migrations',
     nameOf: (database: string) => database.replace(`postgres:${PASSWORD}@`, ''),
   },
 };

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { migratePostgres, openPostgresMaintenance } from '../../src/storage/postgres/maintenance.ts';
+import { MIGRATIONS } from '../../src/storage/postgres/schema.ts';
 import { openExport, openImport } from '../../src/storage/postgres/transfer.ts';
 import { openPatient } from './postgres-pool.ts';
 import { makeServing } from './postgres-rights.ts';
 import { PostgresServer } from './postgres-server.ts';
-import { addedTo, listed, listenToSchema, ready, wrong } from './todos.ts';
+import { addedTo, listed, listenToSchema, ready, SCHEMA_VERSION, wrong } from './todos.ts';
 
 const server = await PostgresServer.startForAll('fsync=on');
 
@@ -255,6 +255,11 @@ test('of a schema that the role may not use, the right is named too [D20]', asyn
   await assert.rejects(openPatient(own), refusedAs(elsewhere('"$user", public', 'public', remedy)));
 });
 
+/** SQL that makes the list of an earlier program, from before a schema named the oldest program. */
+const listOfVersion = (version: 1 | 2 | 3): string =>
+  `CREATE TABLE todo_schema (version integer NOT NULL); INSERT INTO todo_schema VALUES (${version});
+  ${MIGRATIONS.from(0).slice(0, version).join(';')}; INSERT INTO categories (name) VALUES ('Work')`;
+
 test('another list is made where that is wanted, both serve, and each is migrated where it is [D20]', async () => {
   const url = await server.makeMigrated();
   await server.execute(url, 'CREATE SCHEMA second');
@@ -270,13 +275,12 @@ test('another list is made where that is wanted, both serve, and each is migrate
     [await listed(one), await listed(other)].map((todos) => todos.map(({ title }) => title)),
     [['a'], ['b']],
   );
-  await server.execute(
-    url,
-    'UPDATE second.todo_schema SET version = 3; ALTER TABLE second.todo_schema DROP oldest_program',
-  );
-  assert.deepEqual(await migratePostgres(second), { from: 3, to: 4 });
-  assert.deepEqual(await migratePostgres(url), { from: 4, to: 4 });
-  for (const each of [url, second]) assert.deepEqual(await server.faults(each), []);
+  await server.execute(url, `CREATE SCHEMA third; SET search_path = third; ${listOfVersion(3)}`);
+  const third = searching(url, 'third');
+  const newest = SCHEMA_VERSION.postgres;
+  assert.deepEqual(await migratePostgres(third), { from: 3, to: newest });
+  assert.deepEqual(await migratePostgres(url), { from: newest, to: newest });
+  for (const each of [url, second, third]) assert.deepEqual(await server.faults(each), []);
 });
 
 test('first starts together beside another list are no list elsewhere to each other [D20]', async () => {
@@ -287,15 +291,7 @@ test('first starts together beside another list are no list elsewhere to each ot
 
 test('a list of an older version in the second schema of the path is upgraded there [D20]', async () => {
   const { owner, url } = await server.makeOwnedDatabase();
-  const first = await readFile(
-    new URL('../../src/storage/postgres/migrations/0001-todos.sql', import.meta.url),
-    'utf8',
-  );
-  await server.execute(
-    url,
-    `${first}; CREATE TABLE todo_schema (version integer NOT NULL); INSERT INTO todo_schema VALUES (1);
-    INSERT INTO categories (name) VALUES ('Work'); CREATE SCHEMA ${owner}`,
-  );
+  await server.execute(url, `${listOfVersion(1)}; CREATE SCHEMA ${owner}`);
   await using store = await openPatient(url);
   const { id } = await addedTo(store, 'a');
   assert.equal(await store.remove(id), 'removed');
@@ -306,20 +302,20 @@ test('a list of an older version in the second schema of the path is upgraded th
 
 test('check names the twin rows that a restore of the data alone leaves, and its lines mend them', async () => {
   const url = await server.makeMigrated();
+  const whole = await server.execute(url, 'SELECT * FROM todo_schema');
   await server.execute(
     url,
-    "INSERT INTO todo_schema VALUES (4, 4), (3, 3); INSERT INTO todo_purged VALUES ('0'), ('0')",
+    `INSERT INTO todo_schema SELECT version - twin, oldest_program FROM todo_schema, (VALUES (0), (1)) AS twins (twin);
+    INSERT INTO todo_purged VALUES ('0'), ('0')`,
   );
   await using operator = await openPostgresMaintenance(url);
   const { facts, faults } = await operator.inspect();
-  assert.equal(facts['schema version'], 4);
+  assert.equal(facts['schema version'], SCHEMA_VERSION.postgres);
   assert.deepEqual(
     faults.map((fault) => fault.slice(0, fault.indexOf(': '))),
     ['"todo_schema" must have one row, received 3', '"todo_purged" must have one row, received 3'],
   );
   for (const fault of faults) await server.execute(url, fault.slice(fault.indexOf('DELETE')));
   assert.deepEqual(await server.faults(url), []);
-  assert.deepEqual(await server.execute(url, 'SELECT * FROM todo_schema'), [
-    { version: 4, oldest_program: 4 },
-  ]);
+  assert.deepEqual(await server.execute(url, 'SELECT * FROM todo_schema'), whole);
 });

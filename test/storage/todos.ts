@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { LogEvent } from '../../src/events.ts';
@@ -13,8 +14,12 @@ import type {
   TodoRepresentation,
 } from '../../src/todos/todo.ts';
 
-/** What an operator reads: the version of the schema that this program makes. The next migration raises it. */
-export const SCHEMA_VERSION = { sqlite: 3, postgres: 4 };
+/** What an operator reads: the version of the schema that this program makes. */
+export const SCHEMA_VERSION = { sqlite: migrationsOf('sqlite'), postgres: migrationsOf('postgres') };
+
+function migrationsOf(engine: string): number {
+  return readdirSync(new URL(`../../src/storage/${engine}/migrations/`, import.meta.url)).length;
+}
 
 /** A parsed `CreateTodo`, for tests that begin behind the parser. */
 export function newTodo(title: string, categoryId: number): NewTodo {
