@@ -6,7 +6,6 @@ import { IncomingBody } from './body.ts';
 import type { Identity } from './caller.ts';
 import { traceIdOf } from './trace-id.ts';
 import type { HttpConnection } from './transport/connection.ts';
-import { announcesBody } from './transport/framing.ts';
 
 /** The route of a request. */
 export interface Target {
@@ -28,7 +27,7 @@ export class Call {
   readonly connection: HttpConnection;
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
-  /** Undefined when the request announces none. */
+  /** Undefined when the request has none. */
   readonly body: IncomingBody | undefined;
   /** Undefined when no route has the path. */
   readonly found: Target | undefined;
@@ -47,7 +46,7 @@ export class Call {
     this.connection = connection;
     this.method = request.method ?? '';
     this.headers = request.headers;
-    this.body = announcesBody(request) ? new IncomingBody(request, response) : undefined;
+    this.body = connection.hasBody ? new IncomingBody(request, response) : undefined;
     this.found = found;
   }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { announcesBody, Framing } from './framing.ts';
+import { Framing } from './framing.ts';
 
 type Bytes = Buffer<ArrayBuffer>;
 
@@ -85,6 +85,11 @@ export class HttpConnection {
     return this.#latest;
   }
 
+  /** Whether the latest request has a body. */
+  get hasBody(): boolean {
+    return this.#framing.hasBody;
+  }
+
   /**
    * Called when the parser has made a request.
    *
@@ -94,8 +99,9 @@ export class HttpConnection {
     this.#isBusy = this.#latest !== undefined && performance.now() - this.#answeredAt < BUSY_MS;
     this.#latest = response;
     response.on('close', this.#goOn);
-    if (announcesBody(response.req)) response.req.on('resume', this.#wantBody);
-    return this.#framing.received(response.req);
+    const isHttp = this.#framing.received(response.req);
+    if (this.hasBody) response.req.on('resume', this.#wantBody);
+    return isHttp;
   }
 
   /**

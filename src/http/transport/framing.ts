@@ -3,12 +3,6 @@ import type { IncomingMessage } from 'node:http';
 /** Header lines of one request, and as many trailer lines; the number of ASP.NET Core's server (contract Order 1). */
 export const MAX_FIELD_LINES = 100;
 
-/** Whether a body follows the head (RFC 9112 §6.3). */
-export function announcesBody({ headers }: IncomingMessage): boolean {
-  const length = headers['content-length'];
-  return headers['transfer-encoding'] !== undefined || (length !== undefined && Number(length) > 0);
-}
-
 type Bytes = Buffer<ArrayBuffer>;
 
 const LF = 10;
@@ -28,6 +22,8 @@ const PROTOCOL_BYTES = 9;
 export class Framing {
   /** The message whose body is still to come. */
   #message: IncomingMessage | undefined;
+  /** Whether a body follows the last head (RFC 9112 §6.3). */
+  hasBody = false;
   /** Bytes of the body that are still to come, when its head told the length. */
   #bodyLeft = 0;
   /** The end of the last slice: an empty line may have begun there. */
@@ -62,6 +58,7 @@ export class Framing {
     this.#message = message;
     const { 'content-length': length, 'transfer-encoding': coding } = message.headers;
     this.#bodyLeft = coding === undefined ? Number(length ?? 0) : 0;
+    this.hasBody = coding !== undefined || this.#bodyLeft > 0;
     return this.#isHttp === true;
   }
 
