@@ -1,7 +1,21 @@
+import { writeSync } from 'node:fs';
 import type { TestEvent } from 'node:test/reporters';
 
-/** Ends the process at the first test that fails: one notices a change as well as all of them. */
+/** What is said on standard output when the first test begins: the file could be loaded. */
+export const BEGAN = 'began';
+
+/** Before the name of the test that failed, on standard output. */
+export const FAILED = 'failed: ';
+
+/** Ends the process at the first test that fails: one notices a mutant as well as all of them. */
 // biome-ignore lint/correctness/useYield: a reporter is a generator, and this one says nothing.
 export default async function* firstFailure(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
-  for await (const { type } of events) if (type === 'test:fail') process.exit(1);
+  let began = false;
+  for await (const { type, data } of events) {
+    if (!began && type === 'test:dequeue') writeSync(1, `${BEGAN}\n`);
+    began ||= type === 'test:dequeue';
+    if (type !== 'test:fail') continue;
+    writeSync(1, `${FAILED}${data.name}\n`);
+    process.exit(1);
+  }
 }

@@ -1,94 +1,260 @@
-/**
- * `tools/runtime/node test/mutants/run.ts [<part>…]`: changes the source of a part in small ways, one at a time, and runs the test
- * files that hold it. A change that none notices survives, and is shown. A part below `LEAST` is a failure. Takes
- * minutes for each part.
- */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
-import { run } from '../../tools/command.ts';
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism, loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
+import { giveUp, run } from '../../tools/command.ts';
+import { randomFrom } from '../storage/random.ts';
+import { type Ended, Lane } from './lane.ts';
+import { type Mutant, makeMutants } from './mutants.ts';
+import { PARTS, type Part } from './parts.ts';
 
-interface Part {
-  readonly source: readonly string[];
-  readonly tests: readonly string[];
-  /** Tests that are left out, by a part of their names: each mistaken regular expression would read them for half a minute. */
-  readonly without?: string;
-}
+const HELP = `Usage: npm run mutants -- [part…] [flags]
 
-const PARTS: Readonly<Record<string, Part>> = {
-  'parse-json': { source: ['src/lib/parse-json.ts'], tests: ['src/lib/parse-json.test.ts'] },
-  'media-type': {
-    source: ['src/http/media-type.ts'],
-    tests: ['src/http/media-type.test.ts'],
-    without: 'hostile repeats',
-  },
-  problem: {
-    source: ['src/http/problem.ts', 'src/http/trace-id.ts'],
-    tests: ['src/http/problem.test.ts', 'src/http/trace-id.test.ts', 'test/http/problems.test.ts'],
-  },
-  routes: { source: ['src/http/route.ts'], tests: ['src/http/route.test.ts'] },
-  todo: {
-    source: ['src/todos/todo.ts'],
-    tests: ['src/todos/todo.test.ts', 'src/todos/requests.test.ts'],
-  },
-  requests: { source: ['src/todos/requests.ts'], tests: ['src/todos/requests.test.ts'] },
-  token: {
-    source: ['src/auth/{explain,token}/*.ts', '!src/auth/token/*.test.ts'],
-    tests: [
-      'src/auth/token/checks.test.ts',
-      'src/auth/token/refusal.test.ts',
-      'test/auth/examine.test.ts',
-      'test/auth/hostile-tokens.test.ts',
-      'test/auth/advice.test.ts',
-      'test/auth/authenticate.test.ts',
-    ],
-  },
-};
+Changes the source of a part in small ways, one at a time, and runs the test files that reach the change, the fastest first.
+A change that no test notices survives, and is shown. A part of which less than 90 % is noticed is a failure. Without
+names, every part: ${Object.keys(PARTS).join(', ')}.
 
-/** Percent of the changes that a test must notice. */
+  --sample N        so many mutants of each part, taken at random; 0 for all (300)
+  --seed N          the seed of the sample, to repeat one (by the clock)
+  --only-survivors  the survivors of the last run again, whose other results stay
+
+A run that takes three times as long as without a change is ended, with all that it has started, and its change counts as
+noticed; on a busy machine it gets another try first. A change with which nothing starts, and of which no test says so,
+counts neither way. The results of a part are in build/mutants/<part>.json.
+`;
+
+/** Percent of the mutants that a test must notice. */
 const LEAST = 90;
 
-/** In one process: a start costs more than most of these tests do. */
-const RUNS =
-  'tools/runtime/node --require ./test/support/plain.ts --test-isolation=none --test-reporter=./test/mutants/first-failure.ts --test';
+/** Milliseconds. A run of a test file has three times its usual duration, and this at least. */
+const LEAST_LIMIT_MS = 5_000;
+
+/** Milliseconds between two lines about the progress. */
+const REPORT_INTERVAL_MS = 30_000;
+
+type Status = 'noticed' | 'hung' | 'survived' | 'error';
+
+interface Result extends Omit<Mutant, 'id' | 'text'> {
+  readonly status: Status;
+  /** The test that noticed it, or why there is none. */
+  readonly by: string;
+  readonly seconds: number;
+}
+
+interface Report {
+  readonly part: string;
+  readonly seed: number;
+  /** How many mutants there are. */
+  readonly of: number;
+  readonly seconds: number;
+  readonly mutants: readonly Result[];
+}
+
+/** A test file, the seconds that it takes and the mutants that it reaches. */
+interface Known {
+  readonly file: string;
+  readonly seconds: number;
+  readonly reached: ReadonlySet<string>;
+}
+
+const { values, positionals } = parseFlags();
+const names = positionals.length > 0 ? positionals : Object.keys(PARTS);
+const sample = numberOf(values.sample, 300);
+const seed = numberOf(values.seed, Date.now() % 1_000_000);
 
 run(process.execPath, 'tools/install.ts', 'test/mutants');
-const names = process.argv.slice(2);
 mkdirSync('build/mutants', { recursive: true });
-const failed: string[] = [];
-for (const name of names.length > 0 ? names : Object.keys(PARTS)) {
-  const part = PARTS[name];
-  if (part === undefined) throw new Error(`A part must be one of ${Object.keys(PARTS)}, received ${name}`);
-  const file = `build/mutants/${name}.json`;
-  const without = part.without === undefined ? '' : `--test-skip-pattern='${part.without}' `;
-  const command = `${RUNS} ${without}${part.tests.join(' ')}`;
-  const options = {
-    mutate: part.source,
-    testRunner: 'command',
-    commandRunner: { command },
-    coverageAnalysis: 'off',
-    concurrency: Math.min(2, availableParallelism()),
-    timeoutMS: 30_000,
-    // Stryker reads it with a TypeScript that has an interface, which the one of this project has not.
-    tsconfigFile: 'build/mutants/none.json',
-    disableTypeChecks: false,
-    plugins: [],
-    ignorePatterns: ['build', 'data', 'dist', 'bench', 'test/generators', 'test/mutants/node_modules'],
-    tempDirName: 'build/mutants/sandbox',
-    cleanTempDir: 'always',
-    reporters: ['clear-text'],
-    clearTextReporter: { allowColor: false, allowEmojis: false, reportTests: false },
-    allowConsoleColors: false,
-    thresholds: { high: 100, low: LEAST, break: LEAST },
-  };
-  writeFileSync(file, JSON.stringify(options));
-  process.stdout.write(`\n${name}\n`);
-  try {
-    run(process.execPath, 'test/mutants/node_modules/@stryker-mutator/core/bin/stryker.js', 'run', file);
-  } catch {
-    failed.push(name);
-  }
-}
-if (failed.length > 0) {
-  process.stderr.write(`Below ${LEAST} %: ${failed.join(', ')}\n`);
+using stack = new DisposableStack();
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    stack.dispose();
+    process.exit(1);
+  });
+const lanes = Array.from({ length: Math.min(2, availableParallelism()) }, (_, index) =>
+  stack.use(new Lane(`build/mutants/lane-${index + 1}`)),
+);
+const below: string[] = [];
+for (const name of names) if ((await runPart(name)) < LEAST) below.push(name);
+if (below.length > 0) {
+  process.stderr.write(`Below ${LEAST} %: ${below.join(', ')}\n`);
   process.exitCode = 1;
+}
+
+/** Percent of the mutants of a part that were noticed. */
+async function runPart(name: string): Promise<number> {
+  const part = PARTS[name] as Part;
+  const path = `build/mutants/${name}.json`;
+  const last: Report | undefined =
+    values['only-survivors'] && existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined;
+  const from = performance.now();
+  const { mutants, known } = await prepare(part);
+  const chosen = last === undefined ? sampleOf(mutants) : survivorsOf(last, mutants);
+  process.stdout.write(
+    `\n${name}: ${chosen.length} of ${mutants.length} mutants, ${last === undefined ? `seed ${seed}` : 'the survivors'}; ` +
+      `tests of ${known.length} files take ${total(known).toFixed(1)} s\n`,
+  );
+  for (const { file, seconds, reached } of known)
+    process.stdout.write(`  ${seconds.toFixed(1).padStart(5)} s, reaches ${reached.size}: ${file}\n`);
+  const results = await examineAll(chosen, known, part.without);
+  const kept = last?.mutants.filter(({ status }) => status === 'noticed' || status === 'hung') ?? [];
+  const report: Report = {
+    part: name,
+    seed: last?.seed ?? seed,
+    of: mutants.length,
+    seconds: Math.round((last?.seconds ?? 0) + (performance.now() - from) / 1_000),
+    mutants: [...kept, ...results],
+  };
+  writeFileSync(path, `${JSON.stringify(report, undefined, 2)}\n`);
+  return summarise(report);
+}
+
+/** The mutants of a part, and its tests, the fastest first. */
+async function prepare({ source, tests, without }: Part) {
+  const files = globSync([...source]).filter((path) => !path.endsWith('.test.ts'));
+  const marks = `${process.cwd()}/build/mutants/reached-`;
+  const waiting = [...tests];
+  const known: Known[] = [];
+  const { mutants } = await makeMutants(files, marks);
+  await Promise.all(
+    lanes.map(async (lane, index) => {
+      using marked = new DisposableStack();
+      const reached = `${marks}${index + 1}`;
+      const { marked: texts } = await makeMutants(files, reached);
+      for (const [file, text] of texts) marked.use(lane.change(file, text));
+      for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+        writeFileSync(reached, '', { mode: 0o666 });
+        const { end, seconds, said } = await lane.run(file, 600_000, without);
+        if (end !== 'passed') throw new Error(`${file} must pass without a change; it ${end}: ${said}`);
+        known.push({ file, seconds, reached: new Set(readFileSync(reached, 'utf8').trim().split('\n')) });
+      }
+    }),
+  );
+  known.sort((one, other) => one.seconds - other.seconds);
+  return { mutants, known };
+}
+
+function sampleOf(mutants: readonly Mutant[]): readonly Mutant[] {
+  const random = randomFrom(seed);
+  const drawn = mutants.map((mutant) => ({ mutant, at: random() }));
+  drawn.sort((one, other) => one.at - other.at);
+  const chosen = new Set(drawn.slice(0, sample === 0 ? mutants.length : sample).map(({ mutant }) => mutant));
+  return mutants.filter((mutant) => chosen.has(mutant));
+}
+
+function survivorsOf(last: Report, mutants: readonly Mutant[]): readonly Mutant[] {
+  const keyOf = ({ file, before, after, context }: Mutant | Result) =>
+    JSON.stringify([file, before, after, context]);
+  const again = last.mutants.filter(({ status }) => status === 'survived' || status === 'error').map(keyOf);
+  return mutants.filter((mutant) => again.includes(keyOf(mutant)));
+}
+
+async function examineAll(chosen: readonly Mutant[], known: readonly Known[], without: string | undefined) {
+  const waiting = [...chosen];
+  const results: Result[] = [];
+  const from = performance.now();
+  const progress = setInterval(() => {
+    const seconds = (performance.now() - from) / 1_000;
+    const left = (seconds / results.length) * (chosen.length - results.length);
+    const survived = results.filter(({ status }) => status === 'survived').length;
+    process.stderr.write(
+      `  ${results.length} of ${chosen.length}, ${survived} survived, ${seconds.toFixed(0)} s, some ${left.toFixed(0)} s to go\n`,
+    );
+  }, REPORT_INTERVAL_MS);
+  await Promise.all(
+    lanes.map(async (lane) => {
+      for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
+        const result = await examine(lane, mutant, known, without);
+        results.push(result);
+        if (result.status === 'survived' || result.status === 'error') show(result);
+      }
+    }),
+  );
+  clearInterval(progress);
+  const [fastest] = known;
+  for (const lane of lanes) {
+    // A mutant that has removed a file of its lane would have been followed by nothing but failures.
+    const { end, said } = await lane.run(fastest?.file ?? '', 600_000, without);
+    if (end !== 'passed') throw new Error(`${fastest?.file} no longer passes without a change: ${said}`);
+  }
+  return results;
+}
+
+async function examine(
+  lane: Lane,
+  { id, text, ...mutant }: Mutant,
+  known: readonly Known[],
+  without: string | undefined,
+): Promise<Result> {
+  const from = performance.now();
+  const resultOf = (status: Status, by: string): Result => ({
+    ...mutant,
+    status,
+    by,
+    seconds: Math.round((performance.now() - from) / 100) / 10,
+  });
+  const changed = text();
+  if (changed === undefined) return resultOf('error', 'it cannot be parsed');
+  using _changed = lane.change(mutant.file, changed);
+  let broken: string | undefined;
+  let reaching = 0;
+  for (const { file, seconds, reached } of known) {
+    if (!reached.has(id)) continue;
+    reaching += 1;
+    const limitMs = Math.max(LEAST_LIMIT_MS, seconds * 3_000);
+    let ended: Ended = await lane.run(file, limitMs, without);
+    const isBusy = (loadavg()[0] ?? 0) > availableParallelism();
+    if (ended.end === 'hung' && isBusy) ended = await lane.run(file, limitMs * 2, without);
+    if (ended.end === 'failed') return resultOf('noticed', `${file}: ${ended.said}`);
+    if (ended.end === 'hung') return resultOf('hung', file);
+    if (ended.end === 'broken') broken ??= `${file}: ${ended.said}`;
+  }
+  if (broken !== undefined) return resultOf('error', broken);
+  return resultOf('survived', reaching === 0 ? 'no test reaches it' : `${reaching} files reach it`);
+}
+
+function show({ file, line, before, after, status, by }: Result): void {
+  const lines = (sign: string, text: string) => text.replaceAll(/^/gm, `  ${sign} `);
+  const why = status === 'error' ? (by.split('\n').find((text) => text.includes('Error')) ?? by) : by;
+  process.stdout.write(`${file}:${line} ${status} (${why})\n${lines('-', before)}\n${lines('+', after)}\n`);
+}
+
+/** Prints the score, which is the result. */
+function summarise({ part, mutants, of, seed, seconds }: Report): number {
+  const count = (status: Status) => mutants.filter((mutant) => mutant.status === status).length;
+  const noticed = count('noticed') + count('hung');
+  const counted = noticed + count('survived');
+  const score = counted === 0 ? 100 : (100 * noticed) / counted;
+  process.stdout.write(
+    `${part}: ${score.toFixed(1)} %, ${noticed} of ${counted} noticed (${count('hung')} by the limit), ` +
+      `${count('survived')} survived, ${count('error')} could not be tried; ` +
+      `${mutants.length} of ${of}, seed ${seed}, ${seconds} s\n`,
+  );
+  return score;
+}
+
+function total(known: readonly Known[]): number {
+  return known.reduce((sum, { seconds }) => sum + seconds, 0);
+}
+
+function parseFlags() {
+  const options = {
+    sample: { type: 'string' },
+    seed: { type: 'string' },
+    'only-survivors': { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  } as const;
+  const parsed = parseArgs({ options, allowPositionals: true });
+  if (parsed.values.help) {
+    process.stdout.write(HELP);
+    process.exit();
+  }
+  const unknown = parsed.positionals.find((name) => !(name in PARTS));
+  if (unknown !== undefined)
+    giveUp(`A part must be one of ${Object.keys(PARTS).join(', ')}, received "${unknown}"`, 2);
+  return parsed;
+}
+
+function numberOf(word: string | undefined, otherwise: number): number {
+  const number = word === undefined ? otherwise : Number(word || Number.NaN);
+  if (Number.isInteger(number) && number >= 0) return number;
+  return giveUp(`--sample and --seed must be whole numbers from 0, received "${word}"`, 2);
 }

@@ -1,0 +1,131 @@
+/** Sources, and the test files that hold them. */
+export interface Part {
+  readonly source: readonly string[];
+  readonly tests: readonly string[];
+  /** Tests that are left out, by a pattern of their names: each mistaken regular expression would read them for half a minute. */
+  readonly without?: string;
+}
+
+export const PARTS: Readonly<Record<string, Part>> = {
+  'parse-json': { source: ['src/lib/parse-json.ts'], tests: ['src/lib/parse-json.test.ts'] },
+  'media-type': {
+    source: ['src/http/media-type.ts'],
+    tests: ['src/http/media-type.test.ts'],
+    without: 'hostile repeats',
+  },
+  problem: {
+    source: ['src/http/problem.ts', 'src/http/trace-id.ts'],
+    tests: ['src/http/problem.test.ts', 'src/http/trace-id.test.ts', 'test/http/problems.test.ts'],
+  },
+  routes: { source: ['src/http/route.ts'], tests: ['src/http/route.test.ts'] },
+  todo: {
+    source: ['src/todos/todo.ts'],
+    tests: ['src/todos/todo.test.ts', 'src/todos/requests.test.ts'],
+  },
+  requests: { source: ['src/todos/requests.ts'], tests: ['src/todos/requests.test.ts'] },
+  token: {
+    source: ['src/auth/{explain,token}/*.ts'],
+    tests: [
+      'src/auth/token/checks.test.ts',
+      'src/auth/token/refusal.test.ts',
+      'test/auth/examine.test.ts',
+      'test/auth/hostile-tokens.test.ts',
+      'test/auth/advice.test.ts',
+      'test/auth/authenticate.test.ts',
+    ],
+  },
+  settings: {
+    source: ['src/settings/*.ts'],
+    tests: ['src/settings/read.test.ts', 'test/auth/settings.test.ts', 'test/commands/config.test.ts'],
+  },
+  'durable-files': {
+    source: ['src/lib/durable-files.ts'],
+    tests: ['test/storage/sqlite-file.test.ts', 'test/commands/backup-folder.test.ts'],
+  },
+  'sqlite-writer': {
+    source: ['src/storage/sqlite/{cache,row,writer,writer-thread}.ts'],
+    tests: [
+      'src/storage/sqlite/cache.test.ts',
+      'src/storage/sqlite/writer-thread.test.ts',
+      'test/storage/sqlite-contract.test.ts',
+      'test/storage/sqlite-reads.test.ts',
+      'test/storage/linearizable.test.ts',
+      'test/storage/sqlite-failures.test.ts',
+    ],
+  },
+  'sqlite-thread': {
+    source: ['src/storage/sqlite/{thread,reader-thread}.ts'],
+    tests: [
+      'src/storage/sqlite/thread.test.ts',
+      'src/storage/sqlite/reader-thread.test.ts',
+      'test/storage/sqlite-reads.test.ts',
+      'test/storage/sqlite-failures.test.ts',
+    ],
+  },
+  'sqlite-file': {
+    source: ['src/storage/sqlite/{file,file-system}.ts'],
+    tests: [
+      'src/storage/sqlite/file-system.test.ts',
+      'test/storage/files.test.ts',
+      'test/storage/sqlite-file.test.ts',
+      'test/storage/sqlite-mounts.test.ts',
+      'test/storage/sqlite-rights.test.ts',
+    ],
+  },
+  'sqlite-owner': {
+    source: ['src/storage/sqlite/owned-database.ts'],
+    tests: ['test/storage/sqlite-owner.test.ts', 'test/storage/sqlite-file.test.ts'],
+  },
+  'sqlite-restore': {
+    source: ['src/storage/sqlite/restore.ts'],
+    tests: ['test/commands/restore.test.ts', 'test/commands/restore-damage.test.ts'],
+  },
+  list: {
+    source: ['src/storage/list/*.ts'],
+    tests: [
+      'src/storage/list/chunk.test.ts',
+      'src/storage/list/single-flight.test.ts',
+      'src/storage/list/version.test.ts',
+      'test/storage/sqlite-reads.test.ts',
+      'test/http/tags.test.ts',
+    ],
+  },
+  transfer: {
+    source: ['src/storage/transfer/*.ts', 'src/storage/sqlite/transfer.ts'],
+    tests: [
+      'src/storage/transfer/read-export.test.ts',
+      'test/storage/moving.test.ts',
+      'test/commands/moving.test.ts',
+    ],
+  },
+  'postgres-store': {
+    source: ['src/storage/postgres/{add-once,list,store}.ts'],
+    tests: ['test/storage/postgres-contract.test.ts', 'test/storage/postgres-list.test.ts'],
+  },
+  'postgres-pool': {
+    source: ['src/storage/postgres/{cancel,cluster,connection-pool,statement-pool}.ts'],
+    tests: ['src/storage/postgres/cancel.test.ts', 'test/storage/postgres-connections.test.ts'],
+  },
+  transport: {
+    source: ['src/http/transport/*.ts'],
+    tests: [
+      'src/http/transport/connection.test.ts',
+      'src/http/transport/validation.test.ts',
+      'test/http/transport.test.ts',
+      'test/http/connections.test.ts',
+      'test/http/connection-limit.test.ts',
+    ],
+  },
+  keys: {
+    source: ['src/auth/keys/*.ts'],
+    tests: [
+      'src/auth/keys/algorithms.test.ts',
+      'src/auth/keys/keys.test.ts',
+      'src/auth/keys/proxy.test.ts',
+      'src/auth/keys/trusted-address.test.ts',
+      'src/auth/keys/verification-key.test.ts',
+      'test/auth/key-files.test.ts',
+      'test/auth/remote-keys.test.ts',
+    ],
+  },
+};
