@@ -1,4 +1,5 @@
 import { asNotUsable, NotUsable } from '../lib/errors.ts';
+import { decodeEntry, readList } from '../lib/list-setting.ts';
 import type { Settings } from '../settings/read.ts';
 import type { Environment, Variable } from '../settings/table.ts';
 import {
@@ -14,7 +15,6 @@ import { readProxy } from './keys/proxy.ts';
 import type { RemoteSource } from './keys/remote.ts';
 import type { KeySource } from './keys/source.ts';
 import { parseTrustedAddress } from './keys/trusted-address.ts';
-import { decodeEntry, readList } from './list-setting.ts';
 import { parseRequiredClaim, type RequiredClaim } from './required-claims.ts';
 import { readType, type TokenType } from './token-type.ts';
 

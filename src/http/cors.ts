@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { LogEvent } from '../events.ts';
+import { readList } from '../lib/list-setting.ts';
 import type { Settings } from '../settings/read.ts';
 import type { Answer } from './problem.ts';
 
@@ -95,15 +96,17 @@ function originOfPreflight({ method, url, headers }: IncomingMessage): string | 
 /** Origins as browsers send them (RFC 6454 §6.2): scheme, host in lower case, port unless it is the default. */
 export function readOrigins(settings: Settings): readonly string[] {
   const value = settings.read('TODO_CORS_ORIGINS') ?? '';
-  const origins = value.split(',').map((origin) => origin.trim());
-  const given = origins.filter((origin) => origin !== '');
-  for (const origin of given) {
-    const url = URL.parse(origin);
-    if (url !== null && /^https?:$/.test(url.protocol) && url.origin === origin) continue;
+  const { entries, malformed } = readList(value, originOf, 'trimmed');
+  for (const origin of malformed) {
     // A password may also have commas.
     const received = settings.quoted('TODO_CORS_ORIGINS', value.includes('@') ? value : origin);
     const wanted = 'must list origins like "https://app.example", comma-separated';
     settings.refuse('TODO_CORS_ORIGINS', wanted, received);
   }
-  return given;
+  return entries;
+}
+
+function originOf(text: string): string | undefined {
+  const url = URL.parse(text);
+  return url?.origin === text && /^https?:$/.test(url.protocol) ? text : undefined;
 }

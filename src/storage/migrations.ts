@@ -58,6 +58,12 @@ export class Migrations {
     );
   }
 
+  /** The fault of a schema that is older than this program's, for a caller that may change nothing. */
+  olderFaultOf(version: number): string | undefined {
+    if (version >= this.version) return undefined;
+    return `its schema must be version ${this.version}, received ${version}: run "todo-service migrate" first`;
+  }
+
   /** The fault of an export, which has to be complete, by the version of the schema. */
   exportFaultOf(version: number): string | undefined {
     if (version <= this.version) return undefined;

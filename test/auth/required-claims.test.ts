@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { authenticateWith } from '../../src/auth/admit.ts';
 import { examineToken } from '../../src/auth/explain/examine.ts';
-import { readList } from '../../src/auth/list-setting.ts';
 import { parseRequiredClaim } from '../../src/auth/required-claims.ts';
+import { readList } from '../../src/lib/list-setting.ts';
 import { draft, forge } from './forge.ts';
 import { secretKeys, TRUST } from './trust.ts';
 

@@ -66,11 +66,8 @@ export function migrate(database: DatabaseSync): Migrated {
 
 /** Throws as `migrate`, for a caller that may change nothing: an older schema is a fault as well. */
 export function checkSchema(database: DatabaseSync): void {
-  const version = versionOf(database);
-  if (version >= MIGRATIONS.version) return;
-  throw new Error(
-    `its schema must be version ${MIGRATIONS.version}, received ${version}: run "todo-service migrate" first`,
-  );
+  const fault = MIGRATIONS.olderFaultOf(versionOf(database));
+  if (fault !== undefined) throw new Error(fault);
 }
 
 /** Throws as `migrate`, for a reader of everything: an older schema is accepted, a newer one is not. */

@@ -1,4 +1,4 @@
-import { isWhiteSpace } from '../lib/white-space.ts';
+import { isWhiteSpace } from './white-space.ts';
 
 /** Escapes in an entry for the character that would end the entry, the setting or the name in it. */
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -12,16 +12,20 @@ const ESCAPES: Readonly<Record<string, string>> = {
 const ESCAPE = /%(?:2C|3D|25|20|23)/g;
 
 /**
- * The entries of a comma-separated setting in their order, and those that are malformed, as they are written (contract
- * A13): empty, with white space around them, or refused by `parse`, which gets an entry before it is decoded.
+ * The entries of a comma-separated setting in their order, and those that are malformed, as they are written: refused by
+ * `parse`, which gets an entry before it is decoded, or, unless blanks are trimmed, with white space around them or empty
+ * (contract A13).
  */
 export function readList<Entry>(
   text: string,
   parse: (entry: string) => Entry | undefined,
+  blanks: 'refused' | 'trimmed' = 'refused',
 ): { readonly entries: readonly Entry[]; readonly malformed: readonly string[] } {
   const entries: Entry[] = [];
   const malformed: string[] = [];
-  for (const written of text.split(',')) {
+  for (const one of text.split(',')) {
+    const written = blanks === 'trimmed' ? one.trim() : one;
+    if (blanks === 'trimmed' && written === '') continue;
     const entry = isBare(written) ? parse(written) : undefined;
     if (entry === undefined) malformed.push(written);
     else entries.push(entry);

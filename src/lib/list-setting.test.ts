@@ -47,3 +47,8 @@ for (const [text, entries, malformed] of LISTS) {
     assert.deepEqual(readList(text, decodeEntry), { entries, malformed });
   });
 }
+
+test('where blanks are trimmed, those around an entry are not of it, and an empty entry is none', () => {
+  const parse = (entry: string) => (entry === 'c' ? undefined : entry);
+  assert.deepEqual(readList(' a,, b ,\tc', parse, 'trimmed'), { entries: ['a', 'b'], malformed: ['c'] });
+});
