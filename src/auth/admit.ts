@@ -78,7 +78,6 @@ const REMEMBERED_BYTES = 16 * 1024 * 1024;
  */
 const LEAST_BYTES = Math.ceil(REMEMBERED_BYTES / 10_000);
 
-/** The parts that are kept of a verified token. */
 interface Remembered {
   readonly authentication: Authentication;
   readonly times: Times;

@@ -35,7 +35,6 @@ export interface TrustedTokens {
   readonly tokenType?: TokenType | undefined;
 }
 
-/** The issuer whose tokens are trusted. */
 interface TrustedIssuer extends TrustedTokens {
   readonly source: KeySource;
   /** The issuer's names of the role `editor`. */
@@ -122,7 +121,6 @@ function checkIssuer(settings: Settings, issuer: string, environment: Environmen
   }
 }
 
-/** Further rules by which tokens of an issuer are checked, or read. */
 function readRules(settings: Settings) {
   return {
     audienceClaim: readAudienceClaim(settings),
@@ -135,7 +133,6 @@ function readRules(settings: Settings) {
 const LIST =
   'without white space around an entry; %2C, %3D, %25, %20 and %23 stand for a comma, "=", "%", a blank and "#"';
 
-/** The wanted form of a list. */
 const WANTED = {
   TODO_AUTH_AUDIENCE: `must be audiences, separated by commas, ${LIST}`,
   TODO_AUTH_EDITOR_ROLE: `must be roles, separated by commas, ${LIST}`,

@@ -6,7 +6,6 @@ import type { DatabaseSettings } from '../storage/settings.ts';
 import { type Command, type CommandLine, defineCommand, type Given } from './command.ts';
 import { flagsFor, settingsHelp } from './flags.ts';
 
-/** The flags of every command that works on the database. */
 const DATABASE_VARIABLES = ['TODO_DATABASE', 'TODO_DATA_DIR'] as const;
 export const DATABASE_FLAGS = flagsFor(...DATABASE_VARIABLES);
 

@@ -6,7 +6,6 @@ interface MediaType {
   readonly parameters: readonly { readonly name: string; readonly value: string }[];
 }
 
-/** A type and a subtype. */
 const TYPE = /^[ \t]*([!#$%&'*+.^_`|~\w-]+)\/([!#$%&'*+.^_`|~\w-]+)[ \t]*$/;
 
 /** A parameter, or the empty string between two semicolons. */

@@ -22,7 +22,6 @@ export interface Found extends Target {
   readonly route: Route | undefined;
 }
 
-/** The methods of one path. */
 interface Entry extends Pick<Found, 'path' | 'allow'> {
   readonly routes: ReadonlyMap<string, Route>;
   /** The path before `:id`; the whole of a path without it. */

@@ -30,7 +30,11 @@ const SHOWABLE_HOST = /^(?:\[[0-9a-f:.%]+\]|[^:;=&@[\]\s]*)(?::\d{1,5})?$/i;
 export function quoteAddress(text: string): string {
   if (URN.test(text)) return quote(text);
   const [, scheme, user, hosts, path = '', delimiter] = ADDRESS.exec(text) ?? [];
-  if (scheme === undefined || hosts === undefined || !areHosts(hosts.trim())) return quoteScheme(text);
+  const areShown = hosts
+    ?.trim()
+    .split(',')
+    .every((host) => SHOWABLE_HOST.test(host));
+  if (!areShown) return quoteScheme(text);
   const masked = [scheme, user && '…@', hosts, path, delimiter && `${delimiter}…`];
   return quote(masked.filter((part) => part !== undefined).join(''));
 }
@@ -49,11 +53,6 @@ const MAY_HOLD_PASSWORD = /[@?#=]|:(?!\/\/|(?:\d{1,5}|\*)(?:[/,\s]|$))/;
 export function quoteReceived(text: string): string {
   const open = !MAY_HOLD_PASSWORD.test(text.replace(/\[[0-9a-f:.%]+\]/gi, ''));
   return open ? quote(text) : quoteAddress(text);
-}
-
-/** Whether a text is hosts, separated by commas, each with a port or without. */
-function areHosts(text: string): boolean {
-  return text.split(',').every((host) => SHOWABLE_HOST.test(host));
 }
 
 /** One word of a command that people copy into a shell, quoted where it must be. */

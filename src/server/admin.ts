@@ -8,12 +8,10 @@ import { OutcomeUnknown, StoreBroken, StoreNotWritable, StoreUnavailable } from 
 /** Operators, probes and Prometheus need few connections. */
 export const ADMIN_LIMITS = { maxConnections: 100, keepAliveTimeout: 75_000 };
 
-/** The parts that operators can ask for. */
 interface AdminParts {
   /** True when requests can be answered, else the reason, for people. Never rejects. */
   readonly ready: () => Promise<true | string>;
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
-  /** The running program. */
   readonly version: Readonly<Record<string, string | undefined>>;
 }
 
@@ -52,10 +50,7 @@ const PATIENCE_MS = 800;
  * Whether every condition holds, else the first reason why not. Never rejects. The log has a line when readiness changes,
  * not one for each probe; a first answer that is a reason counts as a change.
  */
-export function watchReadiness(
-  conditions: readonly Condition[],
-  logEvent: LogEvent,
-): () => Promise<true | string> {
+export function watchReadiness(conditions: readonly Condition[], logEvent: LogEvent) {
   let known: true | string = true;
   return async () => {
     const answer = await firstReason(conditions);

@@ -7,7 +7,6 @@ import type { Config } from './config.ts';
 /** The folder in which the system shows a process its open files. */
 const OPEN = '/dev/fd';
 
-/** The part of a report that this program reads. */
 interface Report {
   readonly userLimits?: { readonly open_files?: { readonly soft?: number | 'unlimited' } };
 }

@@ -82,7 +82,6 @@ const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Addresses of what a reference page consists of. */
 interface PageParts {
   readonly document: string;
   readonly script: string;

@@ -134,7 +134,6 @@ async function openPublic(
   return url;
 }
 
-/** The running program, for operators. */
 function versionOf({ profile, environment }: Config) {
   return {
     name: 'todo-service',
@@ -151,7 +150,6 @@ function engineOf({ profile }: Config): 'sqlite' | 'postgresql' | undefined {
   return profile.name === 'shared-list' ? profile.database.engine : undefined;
 }
 
-/** The running program and its database, for the metrics. */
 async function buildOf(config: Config): Promise<Build> {
   const running = versionOf(config);
   const system = engineOf(config);

@@ -74,7 +74,6 @@ function readConnection(settings: Settings, value: string): Connection | undefin
   }
 }
 
-/** Checks the file of the password. */
 async function checkPasswordFile(settings: Settings, inString: boolean): Promise<void> {
   const path = settings.read('TODO_DATABASE_PASSWORD_FILE');
   if (path === undefined) return;

@@ -61,7 +61,6 @@ export function countLostSpans(collector: string, logEvent: LogEvent) {
       return lost;
     },
 
-    /** The exporter, watched. */
     watch: (exporter: SpanExporter): SpanExporter => ({
       export(spans, report) {
         underWay += spans.length;

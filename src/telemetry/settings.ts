@@ -34,7 +34,6 @@ export function readTraces(settings: Settings) {
   };
 }
 
-/** What spans are posted to by one of the variables. */
 function readEndpoint(
   settings: Settings,
   variable: (typeof ENDPOINTS)[number],

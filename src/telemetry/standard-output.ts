@@ -32,7 +32,6 @@ export type Output = ReturnType<typeof openStandardOutput>;
 /** `full`: a reader has to read first. `failed`: any other refusal. */
 type State = 'writing' | 'full' | 'failed';
 
-/** Lines that are written together. */
 interface Chunk {
   text: string;
   bytes: number;

@@ -54,7 +54,6 @@ function booleanFaults(value: unknown): readonly string[] {
   return typeof value === 'boolean' ? [] : ['must be true or false'];
 }
 
-/** The kinds of a member of a todo and of its column. */
 interface Kinds {
   readonly text: string;
   readonly boolean: boolean;

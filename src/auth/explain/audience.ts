@@ -43,13 +43,12 @@ function explainMissingAudience(claims: Claims, trust: Trust): string {
  */
 function proposeInstead(claims: Claims, { requiredClaims }: Trust): string {
   const claim = ['org_id', ...OF_CLIENTS].find((name) => typeof claimAt(claims, [name]) === 'string');
-  const requirement = claim === 'org_id' ? '' : accessTokenClaim(claims);
-  if (claim === undefined || requirement === undefined) return '';
-  const isRequired =
-    requirement === '' || requiredClaims?.some(({ name, value }) => `${name}=${value}` === requirement);
+  const kind = claim === 'org_id' ? '' : accessTokenClaim(claims);
+  if (claim === undefined || kind === undefined) return '';
+  const isRequired = kind === '' || requiredClaims?.some(({ name, value }) => `${name}=${value}` === kind);
   if (!isRequired && requiredClaims !== undefined) return '';
   const proposed = `, or let TODO_AUTH_AUDIENCE_CLAIM=${quoteJson(claim)} have it in place of "aud"`;
-  return isRequired ? proposed : `${proposed}, with TODO_AUTH_REQUIRED_CLAIMS=${quoteJson(requirement)}`;
+  return isRequired ? proposed : `${proposed}, with TODO_AUTH_REQUIRED_CLAIMS=${quoteJson(kind)}`;
 }
 
 /** Explains the claim that is configured in the place of `aud`. */

@@ -213,7 +213,6 @@ function explainIssuer(received: unknown, issuer: string): string {
   return slash ? `${detail}: mind the final slash` : `${detail}${explainLookalike([received], [issuer])}`;
 }
 
-/** The claims from which roles are read. */
 function nameRoleClaims({ claims }: Trust): string {
   if (claims.role === undefined) return 'the claims "role" and "roles"';
   return `the claim ${nameClaim(claims.role)}`;

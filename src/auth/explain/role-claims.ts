@@ -41,9 +41,7 @@ function isOfProject(path: ClaimPath, audiences: readonly string[]): boolean {
  * asks for.
  */
 function rankOf(path: ClaimPath): number | undefined {
-  const names = path
-    .flatMap((name) => name.normalize('NFKC').replace(SCHEME_AND_HOST, '').split(/[/#]/))
-    .map(wordsOf);
+  const names = path.flatMap((name) => name.normalize('NFKC').replace(ORIGIN, '').split(/[/#]/)).map(wordsOf);
   const words = names.at(-1) ?? [];
   const word = words.at(-1) ?? '';
   const rank = WORDS.indexOf(word);
@@ -57,7 +55,7 @@ function rankOf(path: ClaimPath): number | undefined {
   return rank < 0 ? WORDS.length : rank;
 }
 
-const SCHEME_AND_HOST = /^https?:\/\/[^/]*\//i;
+const ORIGIN = /^https?:\/\/[^/]*\//i;
 
 /**
  * The words of a compound: `cognito:groups`, `realm_roles`, `appRoles`, `ADGroups`. The first or the last is empty where

@@ -23,7 +23,6 @@ export interface Keys extends AsyncDisposable {
   readonly figures?: KeyFigures;
 }
 
-/** The results of the attempts to get keys, and of the last one. */
 interface KeyFigures {
   readonly attempts: Readonly<Record<'read' | 'unusable' | 'failed', number>>;
   readonly lastSucceeded: boolean;
@@ -56,10 +55,8 @@ export function currentKeys(source: string, logEvent: LogEvent) {
 
   function report(skipped: readonly SkippedKey[]): void {
     const lines = new Set(skipped.filter(({ kind }) => kind !== 'other-use').map(describeSkipped));
-    for (const line of lines) {
-      if (!reported.has(line))
-        logEvent({ event: 'key-skipped', source }, { message: `key skipped: ${line}` });
-    }
+    for (const line of [...lines].filter((each) => !reported.has(each)))
+      logEvent({ event: 'key-skipped', source }, { message: `key skipped: ${line}` });
     reported = lines;
   }
 

@@ -8,7 +8,6 @@ import { fromSecret } from './verification-key.ts';
 /** A source of keys: exactly one of these. */
 export type KeySource = { readonly kind: 'development'; readonly path: string } | FileSource | RemoteSource;
 
-/** The source of keys, and how often it is asked again. */
 interface SourceSettings {
   readonly source: KeySource;
   readonly keysCooldownMs: number;

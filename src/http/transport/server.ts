@@ -163,7 +163,6 @@ export function createHttpServer(
   return { server, connections };
 }
 
-/** The progress of the latest request of a connection. */
 function progressOf({ latest }: HttpConnection) {
   return { latest, complete: latest?.req.complete };
 }

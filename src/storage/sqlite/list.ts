@@ -22,7 +22,6 @@ export class SqliteList implements AsyncDisposable {
   #fresh = false;
   /** Chunks to read before the next version. */
   #dirty: Set<number> | 'all' = 'all';
-  /** Whether the last reading failed. */
   #hasFailed = false;
 
   constructor(health: DatabaseHealth, underWay: UnderWay) {

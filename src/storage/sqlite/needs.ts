@@ -38,7 +38,6 @@ export function lackOf(database: DatabaseSync): Lack | undefined {
   }
 }
 
-/** Types by the name of the column. */
 type Types = ReadonlyMap<string, string>;
 
 function typesOf(database: DatabaseSync): Types {

@@ -82,12 +82,8 @@ function reportLeftLogs(path: string, logEvent: LogEvent): void {
   for (const suffix of LOGS) {
     const stats = statSync(path + suffix, { throwIfNoEntry: false });
     if (stats === undefined || stats.size <= LOG_HEADER) continue;
-    logEvent({
-      event: 'log-found',
-      path: path + suffix,
-      bytes: stats.size,
-      modified: stats.mtime.toISOString(),
-    });
+    const modified = stats.mtime.toISOString();
+    logEvent({ event: 'log-found', path: path + suffix, bytes: stats.size, modified });
   }
 }
 

@@ -8,7 +8,6 @@ const NEXT_ID = 'SELECT min(id) AS id FROM todos WHERE id >= ?';
 
 /** The part of the list to read. */
 export interface ListPart {
-  /** Numbers of chunks. */
   readonly chunks: Iterable<number>;
   /** The number from which on every chunk is read too. */
   readonly from: number;
@@ -53,7 +52,6 @@ export function prepareList(database: DatabaseSync): (part: ListPart) => readonl
   };
 }
 
-// The thread that reads the list.
 serveThread<ListPart, readonly ReadChunk[] | Failure>(0, (database) => {
   database.exec('PRAGMA query_only = ON');
   let read: ReturnType<typeof prepareList> | undefined;

@@ -168,7 +168,6 @@ const BUSY_TIMEOUT_MS = 1_000;
 /** Milliseconds between two polls for another program's changes, which are to be seen within 100 ms. */
 const POLL_INTERVAL_MS = 50;
 
-// The one thread that writes.
 serveThread<readonly Write[], BatchResult>(BUSY_TIMEOUT_MS, (database, file, onChanged) => {
   makeDurable(database);
   const pollElsewhere = preparePoll(database, onChanged);

@@ -9,7 +9,6 @@ const FORMAT = 'todo-service-export';
 /** Raised only when a program that reads the version before would read this one wrong. */
 const VERSION = 1;
 
-/** The rule of a member of a line. */
 interface Rule<T> {
   readonly holds: (value: unknown) => value is T;
   /** The fault of another value, for people, behind the name of the member. */
