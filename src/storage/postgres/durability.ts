@@ -2,18 +2,15 @@ import { ServerUnfit } from './error.ts';
 import { OWN_TABLES } from './needs.ts';
 import type { AnswerLimit, ServerConnection } from './server-connection.ts';
 
-// An answer means that a change is on disk, and that a crash of the server leaves it there (contract D19). Each of these
-// is SQL for a fault, for people with its remedy, or null.
-
-/** The expression names no table, so that a balancer takes a statement with it for one that a standby may answer. */
+/** SQL for a fault or null (contract D19). It names no table: a balancer takes it for what a standby may answer. */
 export const NOT_SYNCED = `CASE WHEN current_setting('synchronous_commit') = 'off'
   THEN 'its "synchronous_commit" must not be "off" for this user and database' END`;
 
 const TABLES = `(SELECT to_regclass(name) FROM unnest(${OWN_TABLES}) AS own (name))`;
 
 /**
- * The order is one in which the tables can be logged again: `todos` refers to `categories`. A table is logged with its
- * sequence; a sequence alone is one that gives out ids again after a crash.
+ * SQL for a fault or null (contract D19). The tables can be logged again in this order: `todos` refers to `categories`. A
+ * table is logged with its sequence; a sequence alone is one that gives out ids again after a crash.
  */
 export const UNLOGGED = `(SELECT 'its tables must not be "UNLOGGED", because a crash of the server empties them: '
     || string_agg(format('ALTER %s %s SET LOGGED', CASE relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, oid::regclass),

@@ -2,8 +2,6 @@ import { UNLOGGED } from './durability.ts';
 import { TRIGGERS } from './list.ts';
 import type { ServerConnection } from './server-connection.ts';
 
-// Each of these gives a fault, for people, with its remedy.
-
 const TABLES = "('todos'::regclass, 'categories'::regclass, 'idempotency_keys'::regclass)";
 const INVALID = `SELECT format('%1$I is not valid: ALTER TABLE %2$s VALIDATE CONSTRAINT %1$I', conname, conrelid::regclass)
     AS fault
