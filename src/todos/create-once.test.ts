@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { createOnce } from './create-once.ts';
 import type { CreateOutcome, Once } from './store.ts';
-import { type NewTodo, represent, type TodoRepresentation } from './todo.ts';
+import { represent, type TodoMembers, type TodoRepresentation } from './todo.ts';
 
-const MILK = { title: 'milk', categoryId: 2 } as NewTodo;
+const MILK = { title: 'milk', done: false, categoryId: 2 } as TodoMembers;
 const A = { key: 'a', body: 'milk' };
 
 let now = 0;
@@ -30,7 +30,7 @@ function creates() {
 }
 
 function made(id: number): TodoRepresentation {
-  return represent({ id, done: false, ...MILK });
+  return represent({ id, ...MILK });
 }
 
 /** Lets every caller go on that waits for an event that has happened. */

@@ -24,9 +24,9 @@ import {
   type EntityTag,
   matchesChanged,
   matchesWeakly,
-  type NewTodo,
   type Preconditions,
   preconditionsHold,
+  type TodoMembers,
   type TodoRepresentation,
 } from './todo.ts';
 
@@ -45,7 +45,7 @@ export function sharedListRoutes(store: TodoStore, logEvent: LogEvent): readonly
    * Creates a todo. The line of the create is written before its answer, and before the answers to repeats of its key and
    * to later writes.
    */
-  async function addAudited(call: Call, todo: NewTodo, once?: Once): Promise<CreateOutcome> {
+  async function addAudited(call: Call, todo: TodoMembers, once?: Once): Promise<CreateOutcome> {
     const created = await call.step('add', () => store.add(todo, once, call.onCommitted));
     if (typeof created === 'object' && !('repeated' in created)) audit('todo-created', call, created.id);
     return created;

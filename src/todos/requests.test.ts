@@ -10,12 +10,14 @@ import {
   readCreateKey,
   readPreconditions,
 } from './requests.ts';
-import { createKey, type NewTodo } from './todo.ts';
+import { createKey, type TodoMembers } from './todo.ts';
 
 const good = { title: 'Buy milk', categoryId: 1 };
 
-test('a create has its members, and no other that was sent [B6]', () => {
-  assert.deepEqual(parseCreateTodo({ ...good, done: true, id: 7, constructor: 1 }), { value: good });
+test('a create has its members, no other that was sent, and is not done [B6; States]', () => {
+  assert.deepEqual(parseCreateTodo({ ...good, done: true, id: 7, constructor: 1 }), {
+    value: { ...good, done: false },
+  });
 });
 
 test('a replacement has its members, and no other that was sent [B6]', () => {
@@ -164,7 +166,7 @@ test('a header that is malformed leaves no preconditions, whatever the other one
 });
 
 const ADA = ['https://issuer.example', 'ada'] as const;
-const MILK = good as NewTodo;
+const MILK = good as TodoMembers;
 
 /** What comes of a header `Idempotency-Key` of this caller. */
 function keyOf(value: string | undefined, caller: Identity['caller']) {

@@ -9,42 +9,39 @@ import {
   createKey,
   type EntityTag,
   type EntityTags,
-  isCategoryId,
-  isTitle,
+  hasMembers,
   MEMBERS,
-  type Member,
-  type NewTodo,
+  MISSING,
   type Preconditions,
-  type Replacement,
+  type Row,
+  type Sent,
+  type TodoMembers,
 } from './todo.ts';
 
-/** The members of a body that count; other members are ignored (contract B6). */
-type Sent = { readonly [Member in keyof Replacement]?: unknown };
-
 /** Parses the body of `POST /todos`. */
-export function parseCreateTodo(body: object): Parsed<NewTodo> {
-  const { title, categoryId }: Sent = body;
-  if (isTitle(title) && isCategoryId(categoryId)) return { value: { title, categoryId } };
-  return { errors: errorsOf(body, CREATED) };
-}
+export const parseCreateTodo = (body: object) => parse(body, CREATED);
 
-/** Parses the body of `PUT /todos/{id}`; an omitted `done` is false (contract B11). */
-export function parseReplaceTodo(body: object): Parsed<Replacement> {
-  const { title, done = false, categoryId }: Sent = body;
-  if (isTitle(title) && typeof done === 'boolean' && isCategoryId(categoryId))
-    return { value: { title, done, categoryId } };
-  return { errors: errorsOf(body, MEMBERS) };
+/** Parses the body of `PUT /todos/{id}`. */
+export const parseReplaceTodo = (body: object) => parse(body, MEMBERS);
+
+/** Parses the members of a body; others are ignored (contract B6). */
+function parse(body: Sent, members: readonly Row[]): Parsed<TodoMembers> {
+  const value: Sent = { ...MISSING };
+  for (const { name } of members) {
+    const sent = body[name];
+    if (sent !== undefined) value[name] = sent;
+  }
+  return hasMembers(value) ? { value } : { errors: errorsOf(value, members, body) };
 }
 
 /** The `errors` of a validation failure (contract B12): all failing members, in the order of the specification. */
-function errorsOf(body: object, members: readonly Member[]): Record<string, readonly string[]> {
-  const byMember = members.map(({ name, missing, faults }) => {
-    const sent: unknown = Reflect.get(body, name);
-    const ofMissing = missing === undefined ? [`is required${misspelling(name, body)}`] : [];
-    const found = sent === undefined ? ofMissing : faults(sent);
-    return [name, found.map((fault) => `${name} ${fault}.`)] as const;
+function errorsOf(value: Sent, members: readonly Row[], body: object): Record<string, readonly string[]> {
+  const failing = members.filter(({ name, is }) => !is(value[name]));
+  const errors = failing.map(({ name, faults }) => {
+    const found = name in value ? faults(value[name]) : [`is required${misspelling(name, body)}`];
+    return [name, found.map((fault) => `${name} ${fault}.`)];
   });
-  return Object.fromEntries(byMember.filter(([, sentences]) => sentences.length > 0));
+  return Object.fromEntries(errors);
 }
 
 /** Contract B8: a member in another letter case is named where the right one is missing. */
@@ -95,7 +92,7 @@ export function parseIdempotencyKey(value: string): string | undefined {
 /** The key of a create, undefined without one, or the answer to a fault of the key. */
 export function readCreateKey(
   { headers, identity: { caller } }: Pick<Call, 'headers' | 'identity'>,
-  todo: NewTodo,
+  todo: TodoMembers,
 ): CreateKey | Answer | undefined {
   const value = headers['idempotency-key'];
   if (value === undefined) return undefined;

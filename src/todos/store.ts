@@ -4,9 +4,8 @@ import {
   type CreateKey,
   type EntityTag,
   MAX_ID,
-  type NewTodo,
   type Preconditions,
-  type Replacement,
+  type TodoMembers,
   type TodoRepresentation,
 } from './todo.ts';
 
@@ -50,7 +49,7 @@ export interface TodoStore extends AsyncDisposable {
    * Rejects with `IdsExhausted` when every id up to 2147483647 has been given out. A key and its todo are stored or lost
    * together (contract I1; I6): a key that was used within 24 hours makes nothing, and gives the todo as it was made.
    */
-  add(todo: NewTodo, once?: Once, onCommitted?: OnCommitted): Promise<CreateOutcome>;
+  add(todo: TodoMembers, once?: Once, onCommitted?: OnCommitted): Promise<CreateOutcome>;
 
   /**
    * The outcomes are decided in this order (contract Endpoints A, rule 2; Order 5). The preconditions are compared inside
@@ -58,7 +57,7 @@ export interface TodoStore extends AsyncDisposable {
    */
   replace(
     id: number,
-    replacement: Replacement,
+    replacement: TodoMembers,
     preconditions?: Preconditions,
     onCommitted?: OnCommitted,
   ): Promise<'replaced' | 'todo-missing' | 'category-missing' | 'precondition-failed'>;

@@ -13,9 +13,6 @@ declare const parsed: unique symbol;
 /** 1 to 100 code points, not only white space, well-formed, no U+0000 (contract B10). Made only by `isTitle`. */
 export type Title = string & { readonly [parsed]: 'Title' };
 
-/** 1 to 2147483647. Only the store knows whether the category exists. Made only by `isCategoryId`. */
-export type CategoryId = number & { readonly [parsed]: 'CategoryId' };
-
 /** The rules of a title that a value breaks, each for people, behind "title". */
 export function titleFaults(value: unknown): readonly string[] {
   if (typeof value !== 'string') return ['must be a string'];
@@ -42,68 +39,74 @@ export function isId(value: unknown): value is number {
   return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MAX_ID;
 }
 
-export function isCategoryId(value: unknown): value is CategoryId {
-  return isId(value);
-}
-
-function categoryIdFaults(value: unknown): readonly string[] {
-  return isCategoryId(value) ? [] : [`must be an integer from 1 to ${MAX_ID}`];
-}
-
-function booleanFaults(value: unknown): readonly string[] {
-  return typeof value === 'boolean' ? [] : ['must be true or false'];
-}
-
-interface Kinds {
-  readonly text: string;
-  readonly boolean: boolean;
-  readonly integer: number;
-}
-
-/** A member of a todo that a write sets. */
-export interface Member {
+/** The rule of a member of a JSON object. */
+export interface Rule<Value = unknown> {
   readonly name: string;
-  readonly column: string;
-  readonly kind: keyof Kinds;
-  /** Whether `CreateTodo` has the member; else a new todo has the value of `missing`. */
-  readonly inCreate: boolean;
-  /** The value when a request leaves the member out; without this row it is required. */
-  readonly missing?: Kinds[keyof Kinds];
-  /** The rules that a value breaks, each for people, behind the name. */
+  /** Takes undefined where the member may be missing. */
+  readonly is: (value: unknown) => value is Value;
+  /** The faults of any other value, for people, behind the name. */
   readonly faults: (value: unknown) => readonly string[];
 }
 
+export type Rules = readonly Rule[];
+type ValueOf<Of> = Of extends Rule<infer Value> ? Value : never;
+type Optional<Of> = Of extends Rule ? (undefined extends ValueOf<Of> ? Of : never) : never;
+
+/** A JSON object whose members obey these rules. */
+export type Obeying<Of extends Rules> = {
+  readonly [One in Exclude<Of[number], Optional<Of[number]>> as One['name']]: ValueOf<One>;
+} & { readonly [One in Optional<Of[number]> as One['name']]?: ValueOf<One> };
+
+/** A member of a todo that a write sets. */
+export type Member = Rule & {
+  readonly column: string;
+  /** The type of the column in PostgreSQL; of a text also the longest, in code points. */
+  readonly kind: 'text' | 'boolean' | 'integer';
+  readonly maxLength?: number;
+  /** Whether `CreateTodo` has the member; else a new todo has the value of `missing`. */
+  readonly inCreate: boolean;
+  /** The value when a request leaves the member out. */
+  readonly missing?: string | boolean | number;
+};
+
+// biome-ignore format: a member is a row
 /**
- * The members of a todo that a write sets, in the order of the specification. From this list follow the rows, the JSON,
- * the `errors` of a request, the line of an export and the comparison of creates.
+ * The members of a todo that a write sets, in the order of the specification. From this list follow the value of a request
+ * and its `errors`, the rows, the JSON, the line of an export and the comparison of creates.
  */
 export const MEMBERS = [
-  { name: 'title', column: 'title', kind: 'text', inCreate: true, faults: titleFaults },
-  { name: 'done', column: 'done', kind: 'boolean', inCreate: false, missing: false, faults: booleanFaults },
-  { name: 'categoryId', column: 'category_id', kind: 'integer', inCreate: true, faults: categoryIdFaults },
+  { name: 'title', column: 'title', kind: 'text', maxLength: TITLE_MAX_LENGTH, inCreate: true,
+    is: isTitle, faults: titleFaults },
+  { name: 'done', column: 'done', kind: 'boolean', inCreate: false, missing: false,
+    is: (value: unknown) => typeof value === 'boolean', faults: () => ['must be true or false'] },
+  { name: 'categoryId', column: 'category_id', kind: 'integer', inCreate: true,
+    is: isId, faults: () => [`must be an integer from 1 to ${MAX_ID}`] },
 ] as const satisfies readonly Member[];
 
-type Row = (typeof MEMBERS)[number];
-type Members = { readonly [Of in Row as Of['name']]: Kinds[Of['kind']] };
+export type Row = (typeof MEMBERS)[number];
+
+/** The members of a todo after a valid create or replacement. */
+export type TodoMembers = Obeying<typeof MEMBERS>;
+
+/** What was sent for them. */
+export type Sent = { -readonly [Name in keyof TodoMembers]?: unknown };
+
+/** The values of what was not sent. `CreateTodo` has no `done`: a todo begins with false (contract States). */
+export const MISSING: Sent = Object.fromEntries(
+  MEMBERS.flatMap((member) => ('missing' in member ? [[member.name, member.missing]] : [])),
+);
+
+export function hasMembers(value: Sent): value is TodoMembers {
+  return MEMBERS.every(({ name, is }) => is(value[name]));
+}
+
+/** The type in a database, which knows no `Title`, and has null for what is missing. */
+type Stored<Value> = Value extends string ? string : Value extends undefined ? null : Value;
 
 /** The read shape `TodoResponse`. Made only by a store. */
-export interface Todo extends Members {
-  readonly id: number;
-}
-
-/** A parsed `ReplaceTodo`: the whole state of the todo after the write. */
-export interface Replacement extends Members {
-  readonly title: Title;
-  readonly categoryId: CategoryId;
-}
-
-/** A parsed `CreateTodo`. */
-export type NewTodo = Pick<Replacement, Extract<Row, { inCreate: true }>['name']>;
-
-/** The state after a create: a todo always begins with `done` false (contract States). */
-export function initialState(todo: NewTodo): Replacement {
-  return { ...todo, done: false };
-}
+export type Todo = { readonly id: number } & {
+  readonly [Name in keyof TodoMembers]: Stored<TodoMembers[Name]>;
+};
 
 /** The members of a todo that a create sets. */
 export const CREATED = MEMBERS.filter((member) => member.inCreate);
@@ -111,15 +114,15 @@ export const CREATED = MEMBERS.filter((member) => member.inCreate);
 /** The columns of `MEMBERS`, for a list in SQL. */
 export const COLUMN_NAMES = MEMBERS.map(({ column }) => column);
 
-/** The values, in the order of `MEMBERS`. */
-export function valuesOf(todo: Replacement) {
-  return MEMBERS.map(({ name }) => todo[name]);
+/** The values, in the order of `MEMBERS`; null for one that is missing. */
+export function valuesOf(todo: TodoMembers) {
+  return MEMBERS.map(({ name }) => todo[name] ?? null);
 }
 
 /** The `TodoResponse` as JSON text. It depends on the todo alone: every instance and every start makes the same. */
 export function todoJson(todo: Todo): string {
-  const json: { -readonly [Member in keyof Todo]?: Todo[keyof Todo] } = { id: todo.id };
-  for (const { name } of MEMBERS) json[name] = todo[name];
+  const json: Record<string, unknown> = { id: todo.id };
+  for (const { name } of MEMBERS) json[name] = todo[name] ?? undefined;
   return JSON.stringify(json);
 }
 
@@ -201,6 +204,11 @@ export interface CreateKey {
   readonly body: string;
 }
 
+const REQUIRED = CREATED.filter(({ name, is }) => !is(MISSING[name]));
+
+/** Creates of before such a member was added keep their digests. */
+const OTHERS = CREATED.filter(({ name, is }) => is(MISSING[name]));
+
 /**
  * @param caller Issuer and subject of the token.
  * @param key As the caller chose it, without quotes (contract I5).
@@ -208,12 +216,14 @@ export interface CreateKey {
 export function createKey(
   caller: readonly [issuer: string, subject: string],
   key: string,
-  todo: NewTodo,
+  todo: TodoMembers,
 ): CreateKey {
-  return { key: digest([...caller, key]), body: digest(CREATED.map(({ name }) => todo[name])) };
+  const values: unknown[] = REQUIRED.map(({ name }) => todo[name]);
+  for (const { name } of OTHERS) if (todo[name] !== MISSING[name]) values.push([name, todo[name]]);
+  return { key: digest([...caller, key]), body: digest(values) };
 }
 
 /** A digest of 43 characters. JSON keeps the parts apart, and escapes lone surrogates, which UTF-8 cannot encode. */
-function digest(parts: readonly (string | number)[]): string {
+function digest(parts: readonly unknown[]): string {
   return hash('sha256', JSON.stringify(parts), 'base64url');
 }

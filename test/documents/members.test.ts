@@ -3,9 +3,8 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { CREATED, MEMBERS, type Member } from '../../src/todos/todo.ts';
 
-const { CreateTodo, ReplaceTodo, TodoResponse } = JSON.parse(
-  readFileSync('src/openapi/shared-list.v1.json', 'utf8'),
-).components.schemas;
+const { schemas } = JSON.parse(readFileSync('src/openapi/shared-list.v1.json', 'utf8')).components;
+const { CreateTodo, ReplaceTodo, TodoResponse } = schemas;
 const CLIENT = readFileSync('packages/client/src/client.ts', 'utf8');
 
 /** What stands between two texts of the client. */
@@ -38,7 +37,17 @@ test('every member of a todo stands in the schemas, the client and the pages tha
 
 test('the schemas require the members that requests without them are refused for', () => {
   const required = (members: readonly Member[]) =>
-    members.filter(({ missing }) => missing === undefined).map(({ name }) => name);
+    members.filter(({ is, missing }) => !is(missing)).map(({ name }) => name);
   assert.deepEqual(ReplaceTodo.required, required(MEMBERS));
   assert.deepEqual(CreateTodo.required, required(CREATED));
+});
+
+test('a text has as many characters as its schema says', () => {
+  const members: readonly Member[] = MEMBERS;
+  for (const { name, kind, maxLength } of members) {
+    const { $ref, ...own } = ReplaceTodo.properties[name];
+    const schema = $ref === undefined ? own : schemas[$ref.split('/').at(-1)];
+    assert.equal(schema.maxLength, maxLength, name);
+    assert.equal(maxLength === undefined, kind !== 'text', name);
+  }
 });

@@ -20,9 +20,12 @@ export const PARTS: Readonly<Record<string, Part>> = {
   routes: { source: ['src/http/route.ts'], tests: ['src/http/route.test.ts'] },
   todo: {
     source: ['src/todos/todo.ts'],
-    tests: ['src/todos/todo.test.ts', 'src/todos/requests.test.ts'],
+    tests: ['src/todos/todo.test.ts', 'src/todos/requests.test.ts', 'test/storage/added-members.test.ts'],
   },
-  requests: { source: ['src/todos/requests.ts'], tests: ['src/todos/requests.test.ts'] },
+  requests: {
+    source: ['src/todos/requests.ts'],
+    tests: ['src/todos/requests.test.ts', 'test/storage/added-members.test.ts'],
+  },
   token: {
     source: ['src/auth/{explain,token}/*.ts'],
     tests: [

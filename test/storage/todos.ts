@@ -5,14 +5,7 @@ import fc from 'fast-check';
 import type { LogEvent } from '../../src/events.ts';
 import { piecesOf } from '../../src/lib/pieces.ts';
 import type { ListRepresentation, Once, TodoStore } from '../../src/todos/store.ts';
-import type {
-  CategoryId,
-  NewTodo,
-  Replacement,
-  Title,
-  Todo,
-  TodoRepresentation,
-} from '../../src/todos/todo.ts';
+import type { Title, Todo, TodoMembers, TodoRepresentation } from '../../src/todos/todo.ts';
 
 /** What an operator reads: the version of the schema that this program makes. */
 export const SCHEMA_VERSION = { sqlite: migrationsOf('sqlite'), postgres: migrationsOf('postgres') };
@@ -22,13 +15,13 @@ function migrationsOf(engine: string): number {
 }
 
 /** A parsed `CreateTodo`, for tests that begin behind the parser. */
-export function newTodo(title: string, categoryId: number): NewTodo {
-  return { title: title as Title, categoryId: categoryId as CategoryId };
+export function newTodo(title: string, categoryId: number): TodoMembers {
+  return replacement(title, false, categoryId);
 }
 
 /** A parsed `ReplaceTodo`, for tests that begin behind the parser. */
-export function replacement(title: string, done: boolean, categoryId: number): Replacement {
-  return { title: title as Title, done, categoryId: categoryId as CategoryId };
+export function replacement(title: string, done: boolean, categoryId: number): TodoMembers {
+  return { title: title as Title, done, categoryId };
 }
 
 /** A key, for the body with which tests use it. */

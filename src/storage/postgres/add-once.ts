@@ -1,5 +1,5 @@
 import type { CreateOutcome, Once } from '../../todos/store.ts';
-import { initialState, type NewTodo, represent, valuesOf } from '../../todos/todo.ts';
+import { represent, type TodoMembers, valuesOf } from '../../todos/todo.ts';
 import { FOREIGN_KEY_VIOLATION, hasCode, isKeyTaken, isLockTimeout } from './error.ts';
 import { COLUMNS, parametersFrom } from './row.ts';
 import type { StatementPool } from './statement-pool.ts';
@@ -50,7 +50,9 @@ interface Row {
  * Adds todos for keys, which other instances may use at the same time. After each, a few expired keys are deleted,
  * without a wait.
  */
-export function addingOnce(database: StatementPool): (todo: NewTodo, once: Once) => Promise<CreateOutcome> {
+export function addingOnce(
+  database: StatementPool,
+): (todo: TodoMembers, once: Once) => Promise<CreateOutcome> {
   let sweptUntil = '-infinity';
   let sweeping = false;
 
@@ -64,17 +66,17 @@ export function addingOnce(database: StatementPool): (todo: NewTodo, once: Once)
     sweeping = false;
   }
 
-  async function addOnce(todo: NewTodo, { key, body, patienceMs }: Once): Promise<CreateOutcome> {
+  async function addOnce(todo: TodoMembers, { key, body, patienceMs }: Once): Promise<CreateOutcome> {
     const until = performance.now() + patienceMs;
     for (;;) {
       // 0 would mean no limit.
       const left = `${Math.max(1, Math.ceil(until - performance.now()))}ms`;
-      const values = [key, body, left, ...valuesOf(initialState(todo))];
+      const values = [key, body, left, ...valuesOf(todo)];
       try {
         const [row] = await database.write<Row>({ name: 'add-once', text: ADD_ONCE, values });
         if (row === undefined) throw new Error('The statement that adds a todo once returned no row');
         if (row.outcome === 'reused') return 'key-reused';
-        const todoOfKey = represent({ id: row.id, ...initialState(todo) });
+        const todoOfKey = represent({ id: row.id, ...todo });
         if (row.outcome === 'added') return todoOfKey;
         if (row.outcome === 'repeated') return { repeated: todoOfKey };
         await database.write({ name: 'free', text: FREE, values: [key] });

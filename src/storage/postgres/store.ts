@@ -3,13 +3,11 @@ import type { QueryConfig } from 'pg';
 import type { LogEvent } from '../../events.ts';
 import type { CreateOutcome, TodoStore } from '../../todos/store.ts';
 import {
-  initialState,
-  type NewTodo,
   type Preconditions,
   preconditionsHold,
-  type Replacement,
   represent,
   type Todo,
+  type TodoMembers,
   type TodoRepresentation,
   valuesOf,
 } from '../../todos/todo.ts';
@@ -95,19 +93,19 @@ export async function openPostgresStore(
   const addOnce = addingOnce(database);
   const size = sizeOf(database);
 
-  async function add(todo: NewTodo): Promise<CreateOutcome> {
+  async function add(todo: TodoMembers): Promise<CreateOutcome> {
     try {
-      const values = [...valuesOf(initialState(todo))];
+      const values = valuesOf(todo);
       const [added] = await database.write<{ id: number }>({ name: 'add', text: ADD, values });
       if (added === undefined) throw new Error('INSERT returned no id');
-      return represent({ id: added.id, ...initialState(todo) });
+      return represent({ id: added.id, ...todo });
     } catch (error) {
       if (hasCode(error, FOREIGN_KEY_VIOLATION)) return 'category-missing';
       throw error;
     }
   }
 
-  async function replace(id: number, replacement: Replacement, preconditions: Preconditions) {
+  async function replace(id: number, replacement: TodoMembers, preconditions: Preconditions) {
     const write = (version: string | null) =>
       change({ name: 'replace', text: REPLACE, values: [id, version, ...valuesOf(replacement)] });
     try {

@@ -3,8 +3,8 @@ import {
   COLUMN_NAMES,
   type CreateKey,
   MEMBERS,
-  type Replacement,
   type Todo,
+  type TodoMembers,
   valuesOf,
 } from '../../todos/todo.ts';
 
@@ -20,7 +20,7 @@ export const REPLACE = `UPDATE todos SET (${names}) = (${parameters}) WHERE id =
 export const ADD_WITH_ID = `INSERT INTO todos (id, ${names}) VALUES (?, ${parameters})`;
 
 /** The values of `ADD` and `REPLACE`; SQLite has no booleans. */
-export function columnValues(todo: Replacement): readonly SQLInputValue[] {
+export function columnValues(todo: TodoMembers): readonly SQLInputValue[] {
   return valuesOf(todo).map((value) => (typeof value === 'boolean' ? Number(value) : value));
 }
 
@@ -51,7 +51,7 @@ function todoOf(row: Readonly<Record<number, SQLOutputValue>>): Todo {
   const todo: { -readonly [Member in keyof Todo]?: unknown } = { id: row[0] };
   let at = 1;
   for (const { name, kind } of MEMBERS) {
-    todo[name] = kind === 'boolean' ? row[at] === 1 : row[at];
+    todo[name] = kind === 'boolean' && row[at] !== null ? row[at] === 1 : row[at];
     at += 1;
   }
   return todo as Todo;

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { andThen } from '../../lib/promises.ts';
 import type { StoreSizes, TodoStore } from '../../todos/store.ts';
-import { initialState, represent } from '../../todos/todo.ts';
+import { represent } from '../../todos/todo.ts';
 import type { ServedDatabase } from '../settings.ts';
 import { TodoCache } from './cache.ts';
 import { asNotOpened, errorOf, failureBy } from './error.ts';
@@ -56,8 +56,7 @@ export async function openSqliteStore(path: string, options: SqliteOptions): Pro
     },
 
     /** Writes have one order: a create waits for its turn, never for a key. */
-    add: (todo, once, onCommitted) =>
-      writer.write({ kind: 'add', todo: initialState(todo), once }, onCommitted),
+    add: (todo, once, onCommitted) => writer.write({ kind: 'add', todo, once }, onCommitted),
 
     replace: (id, todo, preconditions = {}, onCommitted) =>
       writer.write({ kind: 'replace', id, todo, preconditions }, onCommitted),

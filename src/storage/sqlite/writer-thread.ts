@@ -4,8 +4,8 @@ import {
   type CreateKey,
   type Preconditions,
   preconditionsHold,
-  type Replacement,
   represent,
+  type TodoMembers,
 } from '../../todos/todo.ts';
 import { makeDurable } from './durability.ts';
 import { type Failure, failureBy, isForeignKeyRefusal, isMachineFault, isSyncFailure } from './error.ts';
@@ -18,7 +18,7 @@ const REMOVE = 'DELETE FROM todos WHERE id = ?';
 
 interface Add {
   readonly kind: 'add';
-  readonly todo: Replacement;
+  readonly todo: TodoMembers;
   readonly once: CreateKey | undefined;
 }
 
@@ -30,7 +30,7 @@ interface Remove {
 
 interface Replace extends Omit<Remove, 'kind'> {
   readonly kind: 'replace';
-  readonly todo: Replacement;
+  readonly todo: TodoMembers;
 }
 
 /** A change, in a form that crosses threads. A probe changes nothing: it shows that a commit reaches the disk. */

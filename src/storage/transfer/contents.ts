@@ -1,5 +1,5 @@
 import { StoreUnavailable } from '../../todos/store.ts';
-import type { CreateKey, Replacement, Todo } from '../../todos/todo.ts';
+import type { CreateKey, Todo, TodoMembers } from '../../todos/todo.ts';
 import type { Category } from '../maintenance.ts';
 
 /** Rows that are read or handed on together, at most. */
@@ -21,7 +21,7 @@ export interface KeptKey extends CreateKey {
 }
 
 /** A todo that obeys every rule, except that its category may not exist: only the database knows that. */
-export type ParsedTodo = Replacement & { readonly id: number };
+export type ParsedTodo = TodoMembers & { readonly id: number };
 
 /** Some of the rows of an export, in its order: categories and todos by id, keys by key. */
 export interface Rows {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isId, MAX_ID, MEMBERS, type Replacement, todoJson } from '../../todos/todo.ts';
+import { isId, MAX_ID, MEMBERS, type Obeying, todoJson } from '../../todos/todo.ts';
 import { categoryNameFault } from '../maintenance.ts';
 import type { ExportSource, KeptKey } from './contents.ts';
 
@@ -9,86 +9,68 @@ const FORMAT = 'todo-service-export';
 /** Raised only when a program that reads the version before would read this one wrong. */
 const VERSION = 1;
 
-interface Rule<T> {
-  readonly holds: (value: unknown) => value is T;
-  /** The fault of another value, for people, behind the name of the member. */
-  readonly fault: (value: unknown) => string;
-}
-
-/** The rules of the members of a kind of line; it has no others. */
-export type Rules = Readonly<Record<string, Rule<unknown>>>;
-
-export type Line<Of extends Rules> = {
-  readonly [Member in keyof Of]: Of[Member] extends Rule<infer T> ? T : never;
-};
-
 const isCount = (value: unknown): value is number => value === 0 || isId(value);
 const matches = (value: unknown, pattern: RegExp): value is string =>
   typeof value === 'string' && pattern.test(value);
 
 /** @param wanted For people, after "must be". */
-function rule<T>(wanted: string, holds: Rule<T>['holds']): Rule<T> {
-  return { holds, fault: () => `must be ${wanted}` };
+function rule<Name extends string, Value>(
+  name: Name,
+  wanted: string,
+  is: (value: unknown) => value is Value,
+) {
+  return { name, is, faults: () => [`must be ${wanted}`] };
 }
 
-const COUNT = rule(`an integer from 0 to ${MAX_ID}`, isCount);
-const OPTIONAL_COUNT = rule(
-  `an integer from 0 to ${MAX_ID}, or left out`,
-  (value): value is number | undefined => value === undefined || isCount(value),
-);
-const ID = rule(`an integer from 1 to ${MAX_ID}`, isId);
-const DIGEST = rule('a SHA-256 in base64url, 43 characters', (value): value is string =>
-  matches(value, /^[\w-]{43}$/),
-);
+const count = <Name extends string>(name: Name) => rule(name, `an integer from 0 to ${MAX_ID}`, isCount);
+const optionalCount = <Name extends string>(name: Name) =>
+  rule(
+    name,
+    `an integer from 0 to ${MAX_ID}, or left out`,
+    (value): value is number | undefined => value === undefined || isCount(value),
+  );
+const id = <Name extends string>(name: Name) => rule(name, `an integer from 1 to ${MAX_ID}`, isId);
+const digest = <Name extends string>(name: Name) =>
+  rule(name, 'a SHA-256 in base64url, 43 characters', (value) => matches(value, /^[\w-]{43}$/));
 
 /** The first line. */
-export const HEAD = {
-  format: rule(`"${FORMAT}"`, (value): value is string => value === FORMAT),
-  version: rule(
-    `${VERSION}, the newest that this program reads`,
-    (value): value is number => value === VERSION,
-  ),
-  highestId: OPTIONAL_COUNT,
-  categories: COUNT,
-  todos: COUNT,
-  keys: OPTIONAL_COUNT,
-};
+export const HEAD = [
+  rule('format', `"${FORMAT}"`, (value) => value === FORMAT),
+  rule('version', `${VERSION}, the newest that this program reads`, (value) => value === VERSION),
+  optionalCount('highestId'),
+  count('categories'),
+  count('todos'),
+  optionalCount('keys'),
+] as const;
 
-export const CATEGORY = {
-  id: ID,
-  name: rule(
+export const CATEGORY = [
+  id('id'),
+  rule(
+    'name',
     '1 to 100 characters on one line, without white space around them',
     (value): value is string => typeof value === 'string' && categoryNameFault(value) === undefined,
   ),
-};
+] as const;
 
 /** The rules of a member of a todo are those of a request. */
-const MEMBER_RULES = Object.fromEntries(
-  MEMBERS.map(({ name, faults }) => [
-    name,
-    { holds: (value: unknown) => faults(value).length === 0, fault: (value: unknown) => faults(value)[0] },
-  ]),
-) as { readonly [Member in keyof Replacement]: Rule<Replacement[Member]> };
+export const TODO = [id('id'), ...MEMBERS] as const;
 
-export const TODO = { id: ID, ...MEMBER_RULES };
-
-export const KEY = {
-  key: DIGEST,
-  body: DIGEST,
-  todoId: ID,
+export const KEY = [
+  digest('key'),
+  digest('body'),
+  id('todoId'),
   // PostgreSQL has no year 0, and none below -4713.
-  at: rule(
+  rule(
+    'at',
     'a time in UTC and whole seconds of the years 1 to 9999, like "2026-11-22T09:30:00Z"',
     (value): value is string => matches(value, /^(?!0000)\d{4}-/) && timeOf(secondsOf(value)) === value,
   ),
-};
+] as const;
 
 /** The last line. */
-export const END = {
-  sha256: rule('64 hexadecimal digits in lower case', (value): value is string =>
-    matches(value, /^[0-9a-f]{64}$/),
-  ),
-};
+export const END = [
+  rule('sha256', '64 hexadecimal digits in lower case', (value) => matches(value, /^[0-9a-f]{64}$/)),
+] as const;
 
 /** A part of an export that ends with a line, and the number of todos in all parts up to its end. */
 export interface Part {
@@ -106,7 +88,7 @@ export async function* exportParts(source: ExportSource): AsyncGenerator<Part> {
     return { text, todos };
   };
   const { highestId, counts, categories } = source;
-  const head: Line<typeof HEAD> = { format: FORMAT, version: VERSION, highestId, ...counts };
+  const head: Obeying<typeof HEAD> = { format: FORMAT, version: VERSION, highestId, ...counts };
   yield part([JSON.stringify(head), ...categories.map(({ id, name }) => JSON.stringify({ id, name }))]);
   let rows = await source.todosAfter(0);
   for (let last = rows.at(-1); last !== undefined; last = rows.at(-1)) {
@@ -124,7 +106,7 @@ export async function* exportParts(source: ExportSource): AsyncGenerator<Part> {
 }
 
 function keyJson({ key, body, todoId, at }: KeptKey): string {
-  const line: Line<typeof KEY> = { key, body, todoId, at: timeOf(at) };
+  const line: Obeying<typeof KEY> = { key, body, todoId, at: timeOf(at) };
   return JSON.stringify(line);
 }
 

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { Cannot } from '../../lib/cannot.ts';
 import { isJsonObject, parseJson } from '../../lib/parse-json.ts';
-import { MAX_ID } from '../../todos/todo.ts';
+import { MAX_ID, MEMBERS, type Obeying, type Rules } from '../../todos/todo.ts';
 import type { Category } from '../maintenance.ts';
 import { type Contents, type KeptKey, PART_SIZE, type ParsedTodo, type Rows } from './contents.ts';
-import { CATEGORY, END, HEAD, KEY, type Line, type Rules, secondsOf, TODO } from './lines.ts';
+import { CATEGORY, END, HEAD, KEY, secondsOf, TODO } from './lines.ts';
 
-/** Bytes. A title of 100 characters takes 1,200 when all of it is escaped. */
-const LONGEST_LINE = 8_192;
+/** Bytes. A character of a text takes 12 when it is escaped. */
+const LONGEST_LINE = MEMBERS.reduce((sum, row) => sum + ('maxLength' in row ? 12 * row.maxLength : 0), 8_192);
 
 const LF = 0x0a;
 
@@ -40,7 +40,7 @@ export async function readExport(
     return value;
   }
 
-  async function next<Of extends Rules>(rules: Of): Promise<Line<Of>> {
+  async function next<Of extends Rules>(rules: Of): Promise<Obeying<Of>> {
     const bytes = await nextBytes();
     if (bytes === undefined) throw cutOff('before');
     sha256.update(bytes);
@@ -134,7 +134,7 @@ class LineRefused extends Error {}
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** @throws {LineRefused} when it is no line of this kind, or has further members. */
-function parseLine<Of extends Rules>(bytes: Uint8Array, rules: Of): Line<Of> {
+function parseLine<Of extends Rules>(bytes: Uint8Array, rules: Of): Obeying<Of> {
   if (bytes.length > LONGEST_LINE) throw new LineRefused(`it must have at most ${LONGEST_LINE} bytes`);
   let text: string;
   try {
@@ -149,14 +149,13 @@ function parseLine<Of extends Rules>(bytes: Uint8Array, rules: Of): Line<Of> {
   return parsed.value;
 }
 
-function assertLine<Of extends Rules>(value: unknown, rules: Of): asserts value is Line<Of> {
+function assertLine<Of extends Rules>(value: unknown, rules: Of): asserts value is Obeying<Of> {
   if (!isJsonObject(value)) throw new LineRefused('it must be a JSON object');
-  for (const name in rules) {
-    const rule = rules[name];
+  for (const { name, is, faults } of rules) {
     const member: unknown = Reflect.get(value, name);
-    if (rule?.holds(member) !== true) throw new LineRefused(`"${name}" ${rule?.fault(member)}`);
+    if (!is(member)) throw new LineRefused(`"${name}" ${faults(member)[0]}`);
   }
-  const unknown = Object.keys(value).find((name) => !Object.hasOwn(rules, name));
+  const unknown = Object.keys(value).find((sent) => rules.every(({ name }) => name !== sent));
   if (unknown !== undefined)
     throw new LineRefused(`there must be no member ${JSON.stringify(unknown.slice(0, 50))}`);
 }
