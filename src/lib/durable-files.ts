@@ -72,7 +72,7 @@ export function nameComplete(partial: string, file: string): void {
     renameSync(partial, file);
     keepNames(dirname(file));
   } catch (error) {
-    rmSync(file, { force: true });
+    rmSync(file);
     throw error;
   }
 }
@@ -88,9 +88,9 @@ export function makeFolder(path: string): void {
   makeFolder(dirname(path));
   try {
     mkdirSync(path, { mode: 0o700 });
-    keepNames(dirname(path));
   } catch (error) {
     // Another process may have made it first.
     if (!existsSync(path)) throw error;
   }
+  keepNames(dirname(path));
 }

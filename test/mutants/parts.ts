@@ -39,11 +39,11 @@ export const PARTS: Readonly<Record<string, Part>> = {
   },
   settings: {
     source: ['src/settings/*.ts'],
-    tests: ['src/settings/read.test.ts', 'test/auth/settings.test.ts', 'test/commands/config.test.ts'],
+    tests: ['src/settings/read.test.ts', 'test/auth/settings.test.ts', 'test/documents/settings.test.ts'],
   },
   'durable-files': {
     source: ['src/lib/durable-files.ts'],
-    tests: ['test/storage/sqlite-file.test.ts', 'test/commands/backup-folder.test.ts'],
+    tests: ['src/lib/durable-files.test.ts'],
   },
   'sqlite-writer': {
     source: ['src/storage/sqlite/{cache,row,writer,writer-thread}.ts'],
@@ -69,7 +69,6 @@ export const PARTS: Readonly<Record<string, Part>> = {
     source: ['src/storage/sqlite/{file,file-system}.ts'],
     tests: [
       'src/storage/sqlite/file-system.test.ts',
-      'test/storage/files.test.ts',
       'test/storage/sqlite-file.test.ts',
       'test/storage/sqlite-mounts.test.ts',
       'test/storage/sqlite-rights.test.ts',

@@ -40,6 +40,15 @@ export async function compileDisk(folder: string): Promise<Record<string, string
   return { LD_PRELOAD: 'disk.so', LD_LIBRARY_PATH: [folder, others].filter(Boolean).join(':') };
 }
 
+/** Runs a module on a disk, in a process of its own, and gives what it printed. @param variables Those of `compileDisk`, and of `disk.c`. */
+export function runOnDisk(variables: Readonly<Record<string, string>>, module: string): string {
+  const env = { ...process.env, ...variables };
+  return execFileSync(process.execPath, ['--input-type=module-typescript', '-e', module], {
+    env,
+    encoding: 'utf8',
+  }).trim();
+}
+
 /** What is in a folder, by its paths below the folder; null for a folder. */
 type Tree = Map<string, Buffer | null>;
 
