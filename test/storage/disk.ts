@@ -43,10 +43,8 @@ export async function compileDisk(folder: string): Promise<Record<string, string
 /** Runs a module on a disk, in a process of its own, and gives what it printed. @param variables Those of `compileDisk`, and of `disk.c`. */
 export function runOnDisk(variables: Readonly<Record<string, string>>, module: string): string {
   const env = { ...process.env, ...variables };
-  return execFileSync(process.execPath, ['--input-type=module-typescript', '-e', module], {
-    env,
-    encoding: 'utf8',
-  }).trim();
+  // Without a flag, which its threads would have too: Node.js sees by the imports that it is a module.
+  return execFileSync(process.execPath, ['-e', module], { env, encoding: 'utf8' }).trim();
 }
 
 /** What is in a folder, by its paths below the folder; null for a folder. */
