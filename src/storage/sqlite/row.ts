@@ -3,6 +3,7 @@ import {
   COLUMN_NAMES,
   type CreateKey,
   MEMBERS,
+  MISSING,
   type Todo,
   type TodoMembers,
   valuesOf,
@@ -51,7 +52,9 @@ function todoOf(row: Readonly<Record<number, SQLOutputValue>>): Todo {
   const todo: { -readonly [Member in keyof Todo]?: unknown } = { id: row[0] };
   let at = 1;
   for (const { name, kind } of MEMBERS) {
-    todo[name] = kind === 'boolean' && row[at] !== null ? row[at] === 1 : row[at];
+    // An older schema may lack the column, which is null then.
+    const value = row[at] ?? MISSING[name];
+    todo[name] = kind === 'boolean' && value !== undefined ? Boolean(value) : value;
     at += 1;
   }
   return todo as Todo;
