@@ -105,7 +105,9 @@ test('only the jobs that publish may write, and they run nothing of the checkout
 
 test('dependabot watches every folder with a lock file of its own', () => {
   const { updates } = parse(readFileSync(new URL('.github/dependabot.yml', root), 'utf8'));
-  const locks = globSync('{,bench/,site/,test/generators/,test/mutants/}package-lock.json', { cwd: root });
+  const locks = globSync('{,bench/,site/,test/by-hand/,test/generators/,test/mutants/}package-lock.json', {
+    cwd: root,
+  });
   assert.deepEqual(
     updates[0].directories,
     locks.map((path) => `/${dirname(path)}`.replace('/.', '/')).sort(),
@@ -146,11 +148,12 @@ test('the site is built on each release, once its path is set', () => {
   assert.equal(deploy?.if, undefined);
 });
 
-test('the newest Node.js and the mutants are tried every week', () => {
-  const { newest, mutants } = jobsOf('.github/workflows/ci.yml');
+test('the newest Node.js, the newest libraries and the mutants are tried every week', () => {
+  const { newest, libraries, mutants } = jobsOf('.github/workflows/ci.yml');
   assert.equal(newest?.if, "github.event_name == 'schedule'");
   assert.equal(newest?.env?.CI_NODE, 'latest');
-  assert.equal(mutants?.if, newest?.if);
+  for (const job of [libraries, mutants]) assert.equal(job?.if, newest?.if);
+  assert.equal(libraries?.steps.at(-1)?.run, 'npm run by-hand -- --newest');
   assert.equal(mutants?.steps.at(-1)?.run, 'npm run mutants');
   assert.match(
     newest?.steps.at(-1)?.run ?? '',

@@ -1,0 +1,48 @@
+import { cpSync, rmSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { outputOf, run } from '../../tools/command.ts';
+import manifest from './package.json' with { type: 'json' };
+
+const HELP = `Usage: npm run by-hand [-- --newest]
+
+The cases of "What is written by hand" in docs/decisions/README.md: each runs a library, in whose place code of ours is
+there, on the input that speaks against it, and fails when the library does anything else.
+
+Flags:
+  --newest  Run them with the newest version of each library, in a copy in build/by-hand
+  -h, --help
+`;
+
+const { values } = parseArgs({
+  options: {
+    newest: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+});
+if (values.help) process.stdout.write(HELP);
+else runCases(values.newest ? newestOf('test/by-hand') : 'test/by-hand');
+
+function runCases(folder: string): void {
+  const test = ['--require', './test/support/plain.ts', '--test-reporter=./test/support/report.ts', '--test'];
+  try {
+    run(process.execPath, ...test, `${folder}/*.test.ts`);
+  } catch {
+    process.exitCode = 1;
+  }
+}
+
+/** Copies the cases to a folder with the newest version of each library, and prints those that are newer. */
+function newestOf(folder: string): string {
+  const copy = 'build/by-hand';
+  rmSync(copy, { recursive: true, force: true });
+  cpSync(folder, copy, { recursive: true, filter: (path) => !/node_modules|package-lock/.test(path) });
+  const pinned = Object.entries(manifest.dependencies);
+  const newest = pinned.map(([name]) => `${name}@latest`);
+  run('npm', '--prefix', copy, 'install', '--ignore-scripts', '--no-fund', '--no-audit', ...newest);
+  const { dependencies } = JSON.parse(outputOf('npm', '--prefix', copy, 'ls', '--json') ?? '{}');
+  const newer = pinned.filter(([name, version]) => dependencies[name].version !== version);
+  for (const [name, version] of newer)
+    process.stdout.write(`${name} ${version} -> ${dependencies[name].version}\n`);
+  process.stdout.write(`${newer.length} of ${pinned.length} libraries have a newer version\n`);
+  return copy;
+}
