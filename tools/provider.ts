@@ -4,8 +4,8 @@
  */
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
-import { Provider } from 'oidc-provider';
 import { giveUp } from './command.ts';
+import { quietProvider } from './quiet-provider.ts';
 
 const USAGE = 'Usage: npm run provider -- http://127.0.0.1:PORT [SECONDS]';
 
@@ -25,7 +25,7 @@ if (!/^[1-9]\d{0,6}$/.test(lifetime))
   giveUp(`${USAGE}. A token lives for SECONDS, received "${lifetime}"`, 2);
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-const provider = new Provider(issuer, {
+const provider = await quietProvider(issuer, {
   jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), use: 'sig', alg: 'RS256' }] },
   cookies: { keys: [randomBytes(32).toString('hex')] },
   clients: Object.keys(PEOPLE).map((id) => ({

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { quoted } from '../../test/support/quoted.ts';
 import { readFlags } from './command.ts';
 import { readTokenRequest, signToken, TOKEN_CREATE } from './token-create.ts';
 
@@ -99,7 +100,7 @@ const WRONG: readonly (readonly [string[], RegExp])[] = [
 ];
 
 for (const [args, says] of WRONG) {
-  test(`token create ${args.join(' ')} is wrong usage`, () => {
+  test(`token create ${quoted(args.join(' '))} is wrong usage`, () => {
     assert.throws(() => request(args), { name: 'WrongUsage', message: says });
   });
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { quoted } from '../../test/support/quoted.ts';
 import { decodeEntry, readList } from './list-setting.ts';
 
 const escaped = (text: string) =>
@@ -43,7 +44,7 @@ const LISTS: readonly (readonly [string, readonly string[], readonly string[]])[
 ];
 
 for (const [text, entries, malformed] of LISTS) {
-  test(`${JSON.stringify(text)} has the entries ${JSON.stringify(entries)} [A13]`, () => {
+  test(`${quoted(text)} has the entries ${quoted(entries)} [A13]`, () => {
     assert.deepEqual(readList(text, decodeEntry), { entries, malformed });
   });
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
+import { quoted } from '../../test/support/quoted.ts';
 import { readToken } from '../auth/token/read-token.ts';
 import { readJsonObject } from '../http/json-body.ts';
 import { parseJson } from './parse-json.ts';
@@ -29,7 +30,7 @@ const ACCEPTED = [
 ];
 
 for (const text of ACCEPTED) {
-  test(`${JSON.stringify(text)} is JSON [B4]`, () => assert.deepEqual(parsed(text), JSON.parse(text)));
+  test(`${quoted(text)} is JSON [B4]`, () => assert.deepEqual(parsed(text), JSON.parse(text)));
 }
 
 const NUMBER = 'This number is malformed or cut off. Numbers are written as 1, -0.5 or 2.5e3.';
@@ -121,7 +122,7 @@ const REFUSED: readonly (readonly [string, number, number, string])[] = [
 ];
 
 for (const [text, line, column, problem] of REFUSED) {
-  test(`${JSON.stringify(text).slice(0, 60)} fails at line ${line}, column ${column} [B4]`, () => {
+  test(`${quoted(text).slice(0, 60)} fails at line ${line}, column ${column} [B4]`, () => {
     assert.deepEqual(parseJson(text), { fault: { problem, line, column } });
     assert.throws(() => JSON.parse(text), SyntaxError);
   });
@@ -162,7 +163,7 @@ const DUPLICATES: readonly (readonly [string, boolean])[] = [
 ];
 
 for (const [text, duplicate] of DUPLICATES) {
-  test(`${text} has ${duplicate ? 'two members' : 'no two members'} of one name`, () => {
+  test(`${quoted(text)} has ${duplicate ? 'two members' : 'no two members'} of one name`, () => {
     const parsed = parseJson(text, { uniqueNames: true });
     if (duplicate) assert.ok('fault' in parsed && /twice/.test(parsed.fault.problem));
     else assert.deepEqual(parsed, { value: JSON.parse(text) });

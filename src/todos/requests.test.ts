@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { quoted } from '../../test/support/quoted.ts';
 import type { Identity } from '../http/caller.ts';
 import {
   parseCreateTodo,
@@ -42,7 +43,7 @@ const REFUSED: readonly (readonly [member: string, value: unknown, ...sentences:
 ];
 
 for (const [member, value, ...sentences] of REFUSED) {
-  test(`the ${member} ${JSON.stringify(value).slice(0, 40)} is refused, with a sentence [B9; B10; B12]`, () => {
+  test(`the ${member} ${quoted(value).slice(0, 40)} is refused, with a sentence [B9; B10; B12]`, () => {
     assert.deepEqual(parseCreateTodo({ ...good, [member]: value }), { errors: { [member]: sentences } });
   });
 }
@@ -127,7 +128,7 @@ const wellFormed: readonly [value: string, tags: '*' | readonly string[]][] = [
 ];
 
 for (const [value, tags] of wellFormed) {
-  test(`${JSON.stringify(value)} is a list of entity tags`, () => {
+  test(`${quoted(value)} is a list of entity tags`, () => {
     assert.deepEqual(parseEntityTags(value), tags);
   });
 }
@@ -147,7 +148,7 @@ for (const value of [
   '"a\x7f"',
   '"a b"',
 ]) {
-  test(`${JSON.stringify(value)} is malformed`, () => {
+  test(`${quoted(value)} is malformed`, () => {
     assert.equal(parseEntityTags(value), null);
   });
 }

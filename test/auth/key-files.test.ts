@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import { readKeysFile, readSecretFile } from '../../src/auth/keys/files.ts';
 import { asNotUsable } from '../../src/lib/errors.ts';
 import { temporaryFolder } from '../support/folder.ts';
+import { quoted } from '../support/quoted.ts';
 import { jwkOf, jwks, type KeyName, privateKey, publicKey } from './forge.ts';
 
 /** What no file of keys or secrets may be. */
@@ -92,7 +93,7 @@ const FAULTS: readonly (readonly [string, string, RegExp])[] = [
 ];
 
 for (const [what, content, reason] of FAULTS) {
-  test(`a keys file with ${what} is a fault`, async () => {
+  test(`a keys file with ${quoted(what)} is a fault`, async () => {
     await using folder = await temporaryFolder();
     const path = await folder.write('keys', content);
     await assert.rejects(readKeysFile(path), { name: 'NotUsable', message: reason });
@@ -226,7 +227,7 @@ function lines(count: number): string {
 }
 
 for (const [what, content, reason] of UNSOUND) {
-  test(`a secret file with ${what} is a fault, which quotes nothing of it`, async () => {
+  test(`a secret file with ${quoted(what)} is a fault, which quotes nothing of it`, async () => {
     await using folder = await temporaryFolder();
     const path = await folder.write('secret', content);
     const { message } = await readSecretFile(path).then(() => assert.fail('it was read'), asNotUsable);

@@ -4,13 +4,23 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Provider } from 'oidc-provider';
+import { quietProvider } from '../../tools/quiet-provider.ts';
 import { listen } from '../support/folder.ts';
 import { runProgram, startService } from '../support/start.ts';
 import { PAGE, settingsOf } from './provider-page.ts';
 import { callerOf } from './trust.ts';
 
 const CLIENT = { client_id: 'ada', client_secret: 'a secret between ada and the provider' };
+
+const LIFETIMES = [
+  'AccessToken',
+  'ClientCredentials',
+  'Grant',
+  'IdToken',
+  'Interaction',
+  'RefreshToken',
+  'Session',
+];
 
 /** A private RSA key as the provider wants it. */
 function providerKey(kid: string) {
@@ -45,21 +55,22 @@ async function startProvider(...published: readonly ReturnType<typeof providerKe
     return { name: 'Ada', ...roles };
   });
 
-  function restart(...keys: typeof published): void {
-    const provider = new Provider(issuer, {
+  async function restart(...keys: typeof published): Promise<void> {
+    const provider = await quietProvider(issuer, {
       ...shown,
       jwks: { keys },
       clients: [
         ...shown.clients,
         { ...CLIENT, grant_types: ['client_credentials'], redirect_uris: [], response_types: [] },
       ],
-      ttl: { ClientCredentials: 600 },
+      // Each lifetime that is not given is announced.
+      ttl: Object.fromEntries(LIFETIMES.map((name) => [name, 600])),
       features: { ...shown.features, clientCredentials: { enabled: true } },
     });
     answer = provider.callback();
   }
 
-  restart(...published);
+  await restart(...published);
   return {
     restart,
     stop() {
@@ -224,12 +235,12 @@ test('keys rotate without a restart: the new one is found, the one that left is 
   const old = await provider.token('editor');
   assert.equal((await onceThereAreKeys(() => read(old))).status, 200);
 
-  provider.restart(second, first);
+  await provider.restart(second, first);
   const fresh = await provider.token('editor');
   assert.equal((await until(200, () => read(fresh))).status, 200);
   assert.equal((await read(old)).status, 200);
 
-  provider.restart(second);
+  await provider.restart(second);
   const refused = await until(401, () => read(old));
   assert.match(
     refused.headers.get('www-authenticate') ?? '',
@@ -274,7 +285,7 @@ test('20 busy clients lose no fresh token when the provider changes its key and 
     }
   });
   while (answered < 40) await pause(20);
-  provider.restart(providerKey('main'));
+  await provider.restart(providerKey('main'));
   isChanged = true;
   while (fresh.length < 100) await pause(20);
   stops = true;
@@ -304,6 +315,6 @@ test('a provider that is down at start makes tokens wait with 503, and recovers 
   assert.equal((await read('nonsense')).status, 401);
   assert.equal((await fetch(`${service.baseUrl}/todos`)).status, 401);
 
-  provider.restart(key);
+  await provider.restart(key);
   assert.equal((await until(200, () => read(token))).status, 200);
 });

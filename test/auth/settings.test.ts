@@ -7,6 +7,7 @@ import { readAuth } from '../../src/auth/settings.ts';
 import { readSettings } from '../../src/settings/read.ts';
 import type { Environment, Variable } from '../../src/settings/table.ts';
 import { temporaryFolder } from '../support/folder.ts';
+import { quoted } from '../support/quoted.ts';
 import { runProgram } from '../support/start.ts';
 import { jwkOf, jwks, publicKey } from './forge.ts';
 
@@ -155,7 +156,7 @@ const UNSAFE: readonly (readonly [Variable, string, wanted: string, received?: s
 ];
 
 for (const [variable, value, wanted, received = JSON.stringify(value)] of UNSAFE) {
-  test(`${variable}="${value}" is a fault`, async () => {
+  test(`${variable}=${quoted(value)} is a fault`, async () => {
     const { faults } = await read({ ...TRUSTED, [variable]: value });
     assert.deepEqual(faults, [`${variable} ${wanted}, received ${received}`]);
   });
@@ -277,7 +278,7 @@ const MALFORMED = [
 ];
 
 for (const entry of MALFORMED) {
-  test(`${JSON.stringify(entry)} is no required claim, and the fault quotes it alone [A13; A14]`, async () => {
+  test(`${quoted(entry)} is no required claim, and the fault quotes it alone [A13; A14]`, async () => {
     for (const text of [`x=y,${entry},!z`, `x=y,z=1,${entry},!u`]) {
       const { faults } = await read({ ...TRUSTED, TODO_AUTH_REQUIRED_CLAIMS: text });
       const wanted = `TODO_AUTH_REQUIRED_CLAIMS ${REQUIRED}`;
@@ -322,7 +323,7 @@ const REQUIREMENTS: readonly (readonly [string, string, readonly string[], strin
 ];
 
 for (const [text, name, path, value] of REQUIREMENTS) {
-  test(`${JSON.stringify(text)} requires ${JSON.stringify(path)}: ${JSON.stringify(value)} [A13; A14]`, async () => {
+  test(`${quoted(text)} requires ${quoted(path)}: ${quoted(value)} [A13; A14]`, async () => {
     const { auth, faults } = await read({ ...TRUSTED, TODO_AUTH_REQUIRED_CLAIMS: text });
     assert.deepEqual(faults, []);
     assert.deepEqual(auth?.requiredClaims, [{ name, path, value }]);

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import { listen, temporaryFolder } from '../support/folder.ts';
+import { quoted } from '../support/quoted.ts';
 import { PROGRAM, runProgram, startService } from '../support/start.ts';
 import { type Draft, draft, forge, jwkOf, jwks, publicKey } from './forge.ts';
 import { callerOf } from './trust.ts';
@@ -112,7 +113,7 @@ for (const [args, says] of [
   [['verify', 'a', 'b'], /token verify --help/],
   [['verify', '--port', '1', 'a'], /token verify --help/],
 ] as const) {
-  test(`token ${args.join(' ').slice(0, 40)} is wrong usage: 2, a sentence and where to find help`, async () => {
+  test(`token ${quoted(args.join(' ')).slice(0, 40)} is wrong usage: 2, a sentence and where to find help`, async () => {
     const { code, stdout, stderr } = await runProgram(['token', ...args]);
     assert.deepEqual([code, stdout], [2, '']);
     assert.match(stderr, says);

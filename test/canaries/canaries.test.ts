@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { signer } from '../../packages/conformance/src/sign.ts';
 import { listen } from '../support/folder.ts';
 import { testAuth } from '../support/list.ts';
+import { quoted } from '../support/quoted.ts';
 import { type Canaries, keepCanaries } from './canaries.ts';
 import { watchSockets } from './sockets.ts';
 
@@ -30,7 +31,7 @@ for (const [what, text] of [
   ['a stack', 'Error: no\n    at listTodos (file:///app/list.ts:3:1)'],
   ['a stack', 'Error: no\n    at async Server.read (node:internal/fs:3:1)'],
 ] as const) {
-  test(`${what} in an answer is found: ${text.slice(0, 20)}`, () => {
+  test(`${what} in an answer is found: ${quoted(text.slice(0, 20))}`, () => {
     const canaries = kept();
     canaries.searchAnswer(text, false);
     assert.match(canaries.take().join('\n'), new RegExp(`^${what} is in an answer: `));

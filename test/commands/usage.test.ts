@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
 import { newPath } from '../storage/new-files.ts';
+import { quoted } from '../support/quoted.ts';
 import { endOf, preloading, runProgram, start } from '../support/start.ts';
 
 const CATEGORIES = ['categories list', 'categories add', 'categories rename'];
@@ -146,7 +147,7 @@ const WRONG: readonly (readonly [args: readonly string[], message: string])[] = 
 ];
 
 for (const [args, message] of WRONG) {
-  test(`todo-service ${args.join(' ').slice(0, 40)} is wrong usage: 2`, async () => {
+  test(`todo-service ${quoted(args.join(' ')).slice(0, 40)} is wrong usage: 2`, async () => {
     const { code, stdout, stderr } = await runProgram(args);
     assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
     assert.equal(stderr.split('\n')[0], message);

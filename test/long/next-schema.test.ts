@@ -15,9 +15,9 @@ test('the tests of schemas pass with one migration more for each engine: the nex
   timeout: 1_800_000,
 }, async ({ signal }) => {
   await using checkout = await nextCheckout();
-  const preloaded = ['--require', './test/support/plain.ts', '--import', './test/canaries/preload.ts'];
+  const preloaded = ['--require', './test/support/preload.ts'];
   // Its files would report to the runner of this one.
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const { NODE_TEST_CONTEXT: _, NODE_REDIRECT_WARNINGS: __, ...env } = process.env;
   const runner = spawn(
     process.execPath,
     [...preloaded, '--test', '--test-reporter=dot', '--test-concurrency=3', ...FILES],

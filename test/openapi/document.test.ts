@@ -17,6 +17,7 @@ import { MAX_ID, TITLE_MAX_LENGTH } from '../../src/todos/todo.ts';
 import { auth, errorDemoOf, sharedListOf } from '../specification/target-of.ts';
 import { openSqliteStore } from '../storage/sqlite-store.ts';
 import { temporaryFolder } from '../support/folder.ts';
+import { quoted } from '../support/quoted.ts';
 import { runProgram, startService } from '../support/start.ts';
 import { responseChecker, schemaChecker } from './check-response.ts';
 import {
@@ -223,7 +224,7 @@ describe('The document of the shared list', () => {
     ['\ud800', true, false],
     ['\ufeff', false, true],
   ] as const) {
-    test(`of the title ${JSON.stringify(title)} the document says ${schema}, the service ${service} [B10]`, () => {
+    test(`of the title ${quoted(title)} the document says ${schema}, the service ${service} [B10]`, () => {
       const sent = { title, categoryId: 1 };
       assert.equal(schemaChecker(JSON.parse(textOf('shared-list')), 'CreateTodo')(sent), schema);
       assert.equal('value' in parseCreateTodo(sent), service);

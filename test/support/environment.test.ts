@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import manifest from '../../package.json' with { type: 'json' };
 import { plain } from './environment.ts';
@@ -16,7 +17,7 @@ const CHOSEN = {
   HTTPS_PROXY: 'http://127.0.0.1:9',
   NODE_USE_ENV_PROXY: '1',
   FORCE_COLOR: '1',
-  NO_COLOR: '1',
+  CLICOLOR: '1',
   NODE_ENV: 'production',
   GIT_DIR: '/nowhere',
 };
@@ -28,7 +29,7 @@ test('a test sees nothing of what a machine or its user has chosen, and new file
     `console.log(JSON.stringify([${JSON.stringify(Object.keys(CHOSEN))}.filter((name) => name in process.env), process.umask()]))`,
   );
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  const args = ['--require', './test/support/plain.ts', '--test', file];
+  const args = ['--require', './test/support/preload.ts', '--test', file];
   const runner = ['-c', 'umask 077; exec "$0" "$@"', process.execPath, ...args];
   const { stdout } = spawnSync('sh', runner, { env: { ...env, ...CHOSEN }, encoding: 'utf8' });
   assert.match(stdout, /^\[\[],18\]$/m);
@@ -54,13 +55,14 @@ test('what is for the tests stays, and npm alone keeps the proxy by which it has
   assert.deepEqual(plain({ ...given, http_proxy: 'http://127.0.0.1:9' }), { ...given, ...always });
 });
 
-test('every script of package.json that runs tests begins so, and tells of what it skips', () => {
-  const scripts = Object.values(manifest.scripts).filter((script) => / --test /.test(script));
-  assert.equal(scripts.length, 3);
-  for (const script of scripts) {
+test('every command that runs tests requires the same, and tells of what it skips', async () => {
+  const check = (await readFile(new URL('../../.ci/run', import.meta.url), 'utf8')).split('\n');
+  const commands = [...Object.values(manifest.scripts), ...check].filter((line) => / --test /.test(line));
+  assert.equal(commands.length, 5);
+  for (const command of commands) {
     assert.match(
-      script,
-      /node --require \.\/test\/support\/plain\.ts .*--test-reporter=\.\/test\/support\/report\.ts --test /,
+      command,
+      /node --require \.\/test\/support\/preload\.ts --test-reporter=\.\/test\/support\/report\.ts --test /,
     );
   }
 });

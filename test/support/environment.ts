@@ -1,6 +1,7 @@
 /**
  * The variables that a machine or its user has chosen and that must make no difference to a test. A list of what leaves:
- * CHROMIUM_PATH, LONG, POSTGRES_PROGRAMS and RELEASED are for the tests, and the rest is for programs that they start.
+ * CHROMIUM_PATH, HANGS_AFTER_S, LEFT_OUT, LONG, POSTGRES_PROGRAMS, RELEASED and TITLES are for the tests, and the rest is for
+ * programs that they start.
  */
 const LEAVES = [
   /^(PG|OTEL_|TODO_)/,

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type Agent, type IncomingMessage, type RequestOptions, request } from 'node:http';
 import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
 import { header, parseReplies, type Reply } from '../../packages/conformance/src/http.ts';
 import { assertProblem } from '../../packages/conformance/src/problem.ts';
 
@@ -43,6 +44,18 @@ export async function together(url: string, requests: readonly (string | Buffer)
   await Promise.all(connections.map((connection) => connection.closed()));
 }
 
+const acceptedSockets = new WeakMap<Server, Socket[]>();
+
+/** What a server accepts from the first call on: a closed one has no port. One listener for each server. */
+function acceptedBy(server: Server): readonly Socket[] {
+  const known = acceptedSockets.get(server);
+  if (known !== undefined) return known;
+  const sockets: Socket[] = [];
+  acceptedSockets.set(server, sockets);
+  server.on('connection', (socket) => sockets.push(socket));
+  return sockets;
+}
+
 /** A connection that a test writes to byte by byte. Nothing is retried, decoded or followed. */
 export class Connection implements AsyncDisposable {
   readonly socket: Socket;
@@ -73,19 +86,13 @@ export class Connection implements AsyncDisposable {
 
   /** A connection to a server of this process, with the server's end of it. */
   static async to(server: Server): Promise<Connection & { readonly peer: Socket }> {
-    const accepted: Socket[] = [];
-    const keep = (socket: Socket) => accepted.push(socket);
-    server.on('connection', keep);
+    const accepted = acceptedBy(server);
     const { port } = server.address() as AddressInfo;
     const connection = await Connection.open(`http://127.0.0.1:${port}`);
     for (;;) {
       const peer = accepted.find(({ remotePort }) => remotePort === connection.socket.localPort);
-      if (peer === undefined) {
-        await once(server, 'connection');
-        continue;
-      }
-      server.off('connection', keep);
-      return Object.assign(connection, { peer });
+      if (peer !== undefined) return Object.assign(connection, { peer });
+      await turn();
     }
   }
 
