@@ -28,8 +28,14 @@ export function familySeconds(pid: number): number {
   return [pid, ...children.map(Number)].flatMap(secondsOf).reduce((sum, seconds) => sum + seconds, 0);
 }
 
+/** Seconds that the children of this process were on a processor which have ended, and theirs (Linux; else 0). */
+export function endedChildrenSeconds(): number {
+  const [, , user = 0, system = 0] = secondsOf('self');
+  return user + system;
+}
+
 /** User and system, of the process itself and of its ended children; nothing of one that has just ended. */
-function secondsOf(pid: number): readonly number[] {
+function secondsOf(pid: number | 'self'): readonly number[] {
   // The name of the program, in brackets, may have spaces.
   const fields = textOf(`/proc/${pid}/stat`)
     .replace(/^.*\) /s, '')
