@@ -194,32 +194,67 @@ for (const [name, nearest] of [
   });
 }
 
-test('known variables, those of others and the links of Kubernetes to a service "todo" are not unknown [D17]', () => {
-  const names = [
-    'TODO_PORT',
-    'TODO_AUTH_ISSUER',
-    'OTEL_SERVICE_NAME',
-    'OTEL_EXPORTER_OTLP_HEADERS',
-    'OTEL_METRICS_EXPORTER',
-    'OTEL_EXPORTER_OTLP_LOGS_ENDPOINT',
-    'OTEL_RESOURCE_ATTRIBUTES_POD_NAME',
-    'OTEL_COLLECTOR_PORT',
-    'OTEL_COLLECTOR_SERVICE_PORT_OTLP_HTTP',
-    'PATH',
-    'TODOS',
-    'TODO_SERVICE_HOST',
-    'TODO_SERVICE_PORT',
-    'TODO_SERVICE_PORT_HTTP',
-    'TODO_PORT_5080_TCP',
-    'TODO_PORT_5080_TCP_ADDR',
-    'TODO_SERVICE_PORT_5080_TCP_PROTO',
-    'TODO_SERVICE_SERVICE_HOST',
-    'TODO_DB_PORT',
-  ];
-  assert.deepEqual(
-    unknownVariables(Object.fromEntries(names.map((name) => [name, 'tcp://10.0.0.1:5080']))),
-    [],
-  );
+for (const name of [
+  'TODO_PORT',
+  'TODO_AUTH_ISSUER',
+  'OTEL_SERVICE_NAME',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
+  'OTEL_METRIC_EXPORT_INTERVAL',
+  'OTEL_METRICS_EXPORTER',
+  'OTEL_EXPORTER_OTLP_LOGS_ENDPOINT',
+  'OTEL_RESOURCE_ATTRIBUTES_POD_NAME',
+  'PATH',
+  'TODOS',
+  'MY_TODO_PROT',
+  'TODO_SERVICE_HOST',
+  'TODO_SERVICE_PORT',
+  'TODO_SERVICE_PORT_HTTP',
+  'TODO_PORT_5080_TCP',
+  'TODO_PORT_5080_TCP_ADDR',
+  'TODO_SERVICE_PORT_5080_TCP_PROTO',
+  'TODO_SERVICE_SERVICE_HOST',
+]) {
+  test(`${name} is known, another program's, or a link of Kubernetes to a service "todo", whatever its value [D17]`, () => {
+    assert.deepEqual(unknownVariables({ [name]: 'x' }), []);
+  });
+}
+
+test('a variable with the address of a service is a link of Kubernetes, whatever its name [D17]', () => {
+  const env = { TODO_DB_PORT: 'tcp://10.0.0.1:5080', OTEL_COLLECTOR_PORT: 'udp://10.0.0.1:4317' };
+  assert.deepEqual(unknownVariables(env), []);
+  assert.equal(unknownVariables({ TODO_DB_PORT: 'x tcp://10.0.0.1:5080' }).length, 1);
+});
+
+test('settings with a fault, or with a part missing, are an error with each fault', () => {
+  const settings = readSettings({}, {});
+  assert.equal(settings.whenSound('sound'), 'sound');
+  assert.throws(() => settings.whenSound(undefined), { name: 'ConfigFaults', faults: [] });
+  settings.fault('one');
+  settings.fault('two');
+  const error = { name: 'ConfigFaults', message: 'one\ntwo', faults: ['one', 'two'] };
+  assert.throws(() => settings.whenSound('sound'), error);
+});
+
+test('a folder is no address, and one of a password is not shown [D18]', () => {
+  const settings = readSettings({ TODO_DATA_DIR: 'https://ada:s3cr3t@host/data' }, {});
+  settings.read('TODO_DATA_DIR');
+  assert.deepEqual(settings.faults, [
+    'TODO_DATA_DIR must be a folder, not an address, received "https://…@host/data"',
+  ]);
+  // A word alone may be a secret, too.
+  assert.equal(readSettings({}, {}).quoted('TODO_DATA_DIR', 's3cr3t'), '"…"');
+});
+
+test('an address in a file may be meant: a file is no folder', () => {
+  const settings = readSettings({ TODO_SOCKET: 'x://y' }, {});
+  assert.equal(settings.read('TODO_SOCKET'), 'x://y');
+  assert.deepEqual(settings.faults, []);
+});
+
+test('a setting without a flag is given by its variable alone', () => {
+  const settings = readSettings({}, { 'socket-mode': '666' });
+  assert.equal(settings.read('TODO_SOCKET_MODE'), '660');
 });
 
 test('a default may be another in development', () => {

@@ -119,8 +119,7 @@ export function givenAs(
     ...(anyCase ? [{ ...byName(variable.toLowerCase()), name: variable }] : []),
     byName(variable),
   ];
-  const others = otherVariable === undefined ? [] : [byName(otherVariable)];
-  return [...ours, ...others].find((candidate) => candidate.text !== '');
+  return [...ours, byName(otherVariable ?? '')].find((candidate) => candidate.text !== '');
 }
 
 /**

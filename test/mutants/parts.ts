@@ -39,7 +39,12 @@ export const PARTS: Readonly<Record<string, Part>> = {
   },
   settings: {
     source: ['src/settings/*.ts'],
-    tests: ['src/settings/read.test.ts', 'test/auth/settings.test.ts', 'test/documents/settings.test.ts'],
+    tests: [
+      'src/settings/read.test.ts',
+      'src/settings/table.test.ts',
+      'test/documents/settings.test.ts',
+      'test/auth/settings.test.ts',
+    ],
   },
   'durable-files': {
     source: ['src/lib/durable-files.ts'],
@@ -49,20 +54,16 @@ export const PARTS: Readonly<Record<string, Part>> = {
     source: ['src/storage/sqlite/{cache,row,writer,writer-thread}.ts'],
     tests: [
       'src/storage/sqlite/cache.test.ts',
+      'src/storage/sqlite/writer.test.ts',
       'src/storage/sqlite/writer-thread.test.ts',
-      'test/storage/sqlite-contract.test.ts',
-      'test/storage/sqlite-reads.test.ts',
-      'test/storage/linearizable.test.ts',
-      'test/storage/sqlite-failures.test.ts',
     ],
   },
   'sqlite-thread': {
     source: ['src/storage/sqlite/{thread,reader-thread}.ts'],
     tests: [
-      'src/storage/sqlite/thread.test.ts',
       'src/storage/sqlite/reader-thread.test.ts',
-      'test/storage/sqlite-reads.test.ts',
-      'test/storage/sqlite-failures.test.ts',
+      'src/storage/sqlite/thread.test.ts',
+      'src/storage/sqlite/writer.test.ts',
     ],
   },
   'sqlite-file': {
@@ -83,21 +84,20 @@ export const PARTS: Readonly<Record<string, Part>> = {
     tests: ['test/commands/restore.test.ts', 'test/commands/restore-damage.test.ts'],
   },
   list: {
-    source: ['src/storage/list/*.ts'],
+    source: ['src/storage/list/*.ts', 'src/storage/sqlite/list.ts'],
     tests: [
-      'src/storage/list/chunk.test.ts',
       'src/storage/list/single-flight.test.ts',
       'src/storage/list/version.test.ts',
-      'test/storage/sqlite-reads.test.ts',
-      'test/http/tags.test.ts',
+      'src/storage/list/chunk.test.ts',
+      'src/storage/sqlite/list.test.ts',
     ],
   },
   transfer: {
     source: ['src/storage/transfer/*.ts', 'src/storage/sqlite/transfer.ts'],
     tests: [
+      'src/storage/transfer/lines.test.ts',
       'src/storage/transfer/read-export.test.ts',
-      'test/storage/moving.test.ts',
-      'test/commands/moving.test.ts',
+      'src/storage/sqlite/transfer.test.ts',
     ],
   },
   'postgres-store': {

@@ -202,7 +202,7 @@ async function examine(
     const limitMs = Math.max(LEAST_LIMIT_MS, seconds * 3_000);
     let ended: Ended = await lane.run(file, limitMs, without);
     const isBusy = (loadavg()[0] ?? 0) > availableParallelism();
-    if (ended.end === 'hung' && isBusy) ended = await lane.run(file, limitMs * 2, without);
+    if (ended.end === 'hung' && isBusy) ended = await lane.run(file, limitMs, without);
     if (ended.end === 'failed') return resultOf('noticed', `${file}: ${ended.said}`);
     if (ended.end === 'hung') return resultOf('hung', file);
     if (ended.end === 'broken') broken ??= `${file}: ${ended.said}`;

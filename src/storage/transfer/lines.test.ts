@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import { type ExportSource, notEmpty, PART_SIZE } from './contents.ts';
+import { exportParts } from './lines.ts';
+import { readExport } from './read-export.ts';
+
+const KEYS = ['A', 'B'].map((letter) => ({
+  key: letter.repeat(43),
+  body: 'b'.repeat(43),
+  todoId: 3,
+  at: 1_795_339_800,
+}));
+const TODOS = [3, 5].map((id) => ({ id, title: 'a', done: id === 5, categoryId: 1 }));
+
+/** What is exported one row at a time, and the calls that it has got. */
+function sourceOf(calls: unknown[]): ExportSource {
+  return {
+    counts: { categories: 1, todos: 2, keys: 2 },
+    highestId: 9,
+    categories: [{ id: 1, name: 'Work' }],
+    async todosAfter(id) {
+      calls.push(id);
+      return TODOS.filter((todo) => todo.id > id).slice(0, 1);
+    },
+    async keysAfter(key) {
+      calls.push(key[0]);
+      return KEYS.filter((each) => each.key > key).slice(0, 1);
+    },
+    async check() {
+      calls.push('check');
+    },
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+test('an export has a line for itself, each category, each todo and each key, and one that seals them [E1]', async () => {
+  const calls: unknown[] = [];
+  const parts = await Array.fromAsync(exportParts(sourceOf(calls)));
+  const lines = [
+    '{"format":"todo-service-export","version":1,"highestId":9,"categories":1,"todos":2,"keys":2}\n',
+    '{"id":1,"name":"Work"}\n',
+    '{"id":3,"title":"a","done":false,"categoryId":1}\n',
+    '{"id":5,"title":"a","done":true,"categoryId":1}\n',
+    ...KEYS.map(
+      ({ key, body }) => `{"key":"${key}","body":"${body}","todoId":3,"at":"2026-11-22T09:30:00Z"}\n`,
+    ),
+  ];
+  const sha256 = createHash('sha256').update(lines.join('')).digest('hex');
+  assert.equal(parts.map(({ text }) => text).join(''), `${lines.join('')}{"sha256":"${sha256}"}\n`);
+  assert.deepEqual(
+    parts.map(({ todos }) => todos),
+    [0, 1, 2, 2, 2, 2],
+  );
+  assert.deepEqual(calls, [0, 3, 5, undefined, 'A', 'B', 'check']);
+});
+
+test('an export whose parts are not of one moment has no last line', async () => {
+  const source = {
+    ...sourceOf([]),
+    check: async () => {
+      throw new Error('changed');
+    },
+  };
+  const texts: string[] = [];
+  await assert.rejects(async () => {
+    for await (const { text } of exportParts(source)) texts.push(text);
+  }, /changed/);
+  assert.equal(texts.join('').includes('sha256'), false);
+});
+
+test('an export is read and handed on in parts of at most 2,048 rows', async () => {
+  const many = Array.from({ length: 2_049 }, (_, index) => index + 1);
+  const source: ExportSource = {
+    ...sourceOf([]),
+    counts: { categories: many.length, todos: many.length, keys: many.length },
+    highestId: many.length,
+    categories: many.map((id) => ({ id, name: `c${id}` })),
+    todosAfter: async (after) =>
+      after === 0 ? many.map((id) => ({ id, title: 'a', done: false, categoryId: id })) : [],
+    keysAfter: async (after) =>
+      after === ''
+        ? many.map((id) => ({ key: `${id}`.padStart(43, '0'), body: 'b'.repeat(43), todoId: id, at: 1 }))
+        : [],
+  };
+  async function* bytes() {
+    for await (const { text } of exportParts(source)) yield Buffer.from(text);
+  }
+  const sizes: number[] = [];
+  const contents = await readExport(bytes(), async ({ categories, todos, keys }) => {
+    sizes.push(categories.length + todos.length + keys.length);
+  });
+  assert.deepEqual(contents, { ...source.counts, highestId: many.length, highestCategoryId: many.length });
+  assert.equal(PART_SIZE, 2_048);
+  // Each full part of one kind begins with what the kind before has left.
+  assert.deepEqual(sizes, [2_048, 2_049, 2_049, 1]);
+});
+
+test('a database that is not empty is refused with what it has, and what to do', () => {
+  const { name, message } = notEmpty('it has todos');
+  assert.equal(name, 'StoreUnavailable');
+  assert.equal(
+    message,
+    'the database must be empty, and it has todos: make a new one, and set TODO_DATABASE to it',
+  );
+});
