@@ -89,12 +89,28 @@ test('docs/decisions/README.md says how long what is written by hand is, within 
   );
   let found = 0;
   for (const [row, files = '', lines] of rows) {
-    const texts = Array.from(files.matchAll(/`([^`]+)`/g), ([, path]) => readFileSync(`src/${path}`, 'utf8'));
+    const texts = Array.from(files.matchAll(/`([^`]+)`/g), ([, path = '']) =>
+      readFileSync(globSync([`src/${path}`, path])[0] ?? path, 'utf8'),
+    );
     const is = texts.join('').split('\n').length - 1;
     assert.ok(Math.abs(Number(lines) - is) <= is / 10, `${is} lines: ${row}`);
     found += 1;
   }
   assert.ok(found > 15, `only ${found} rows were found`);
+});
+
+test('each library of test/by-hand stands in docs/decisions/README.md with its version, and each row of a case', () => {
+  const page = readFileSync('docs/decisions/README.md', 'utf8');
+  const { dependencies } = JSON.parse(readFileSync('test/by-hand/package.json', 'utf8'));
+  const libraries = Object.entries(dependencies).map(([name, version]) => `${name} ${version}`);
+  const rows = globSync('test/by-hand/*.test.ts').flatMap((path) =>
+    Array.from(
+      readFileSync(path, 'utf8').matchAll(/^describe\((['"])(.+)\1, /gm),
+      ([, , name]) => `\n| ${name} | `,
+    ),
+  );
+  assert.ok(libraries.length > 10 && rows.length > 15);
+  for (const text of [...libraries, ...rows]) assert.ok(page.includes(text), text);
 });
 
 test('a decision names no file that is gone', () => {
