@@ -100,8 +100,8 @@ export function hasMembers(value: Sent): value is TodoMembers {
   return MEMBERS.every(({ name, is }) => is(value[name]));
 }
 
-/** The type in a database, which knows no `Title`, and has null for what is missing. */
-type Stored<Value> = Value extends string ? string : Value extends undefined ? null : Value;
+/** The type in a database, which knows no `Title`, and may have null for what is missing. */
+type Stored<Value> = Value extends string ? string : Value extends undefined ? null | undefined : Value;
 
 /** The read shape `TodoResponse`. Made only by a store. */
 export type Todo = { readonly id: number } & {

@@ -6,11 +6,11 @@ import { test } from 'node:test';
 
 /** Rows of MEMBERS that this program does not have: a text and a boolean that may be missing, and a number with a default. */
 const ADDED = `
-  { name: 'note', column: 'note', kind: 'text', maxLength: 2_000, inCreate: true,
+  { name: 'addedText', column: 'added_text', kind: 'text', maxLength: 2_000, inCreate: true,
     is: (value) => value === undefined || typeof value === 'string', faults: () => ['must be a string'] },
-  { name: 'isPrivate', column: 'is_private', kind: 'boolean', inCreate: true,
+  { name: 'addedFlag', column: 'added_flag', kind: 'boolean', inCreate: true,
     is: (value) => value === undefined || typeof value === 'boolean', faults: () => ['must be true or false'] },
-  { name: 'priority', column: 'priority', kind: 'integer', inCreate: true, missing: 3,
+  { name: 'addedNumber', column: 'added_number', kind: 'integer', inCreate: true, missing: 3,
     is: (value) => typeof value === 'number', faults: () => ['must be a number'] },
 ] as const satisfies`;
 
@@ -22,12 +22,12 @@ registerHooks({
   },
 });
 const { parseCreateTodo, parseReplaceTodo } = await import('../../src/todos/requests.ts');
-const { createKey, represent } = await import('../../src/todos/todo.ts');
+const { createKey, MEMBERS, represent } = await import('../../src/todos/todo.ts');
 const { ADD, columnValues, prepareFind } = await import('../../src/storage/sqlite/row.ts');
 const { readExport } = await import('../../src/storage/transfer/read-export.ts');
 
 const MILK = { title: 'Buy milk', categoryId: 1 };
-const ALL = { ...MILK, note: 'Two litres', isPrivate: false, priority: 1 };
+const ALL = { ...MILK, addedText: 'Two litres', addedFlag: false, addedNumber: 1 };
 
 /** The value of a body of this create. */
 function created(body: object) {
@@ -39,8 +39,7 @@ function created(body: object) {
 /** The JSON of a todo that SQLite has kept. */
 function kept(body: object) {
   using database = new DatabaseSync(':memory:');
-  const columns =
-    'title TEXT, done INTEGER, category_id INTEGER, note TEXT, is_private INTEGER, priority INTEGER';
+  const columns = MEMBERS.map(({ column, kind }) => `${column} ${kind === 'text' ? 'TEXT' : 'INTEGER'}`);
   database.exec(`CREATE TABLE todos (id INTEGER PRIMARY KEY, ${columns}) STRICT`);
   database.prepare(ADD).run(...columnValues(created(body)));
   const todo = prepareFind(database)(1);
@@ -64,20 +63,23 @@ async function read(line: string) {
 }
 
 test('what a create leaves out has its default, or is missing', () => {
-  assert.deepEqual(created(MILK), { ...MILK, done: false, priority: 3 });
+  assert.deepEqual(created(MILK), { ...MILK, done: false, addedNumber: 3 });
   assert.deepEqual(created(ALL), { ...ALL, done: false });
   assert.deepEqual(parseReplaceTodo({ ...ALL, done: true }), { value: { ...ALL, done: true } });
 });
 
 test('a member that may be missing is refused for a wrong value, as any other', () => {
-  const errors = { note: ['note must be a string.'], isPrivate: ['isPrivate must be true or false.'] };
-  assert.deepEqual(parseCreateTodo({ ...MILK, note: null, isPrivate: 0 }), { errors });
+  const errors = {
+    addedText: ['addedText must be a string.'],
+    addedFlag: ['addedFlag must be true or false.'],
+  };
+  assert.deepEqual(parseCreateTodo({ ...MILK, addedText: null, addedFlag: 0 }), { errors });
 });
 
 test('a missing member is no part of the JSON, so that older tags stay', () => {
-  assert.equal(kept(MILK), '{"id":1,"title":"Buy milk","done":false,"categoryId":1,"priority":3}');
-  const note = '"note":"Two litres","isPrivate":false,"priority":1';
-  assert.equal(kept(ALL), `{"id":1,"title":"Buy milk","done":false,"categoryId":1,${note}}`);
+  assert.equal(kept(MILK), '{"id":1,"title":"Buy milk","done":false,"categoryId":1,"addedNumber":3}');
+  const added = '"addedText":"Two litres","addedFlag":false,"addedNumber":1';
+  assert.equal(kept(ALL), `{"id":1,"title":"Buy milk","done":false,"categoryId":1,${added}}`);
 });
 
 test('a create without them repeats one of before they were added, and no other one [I2; I4]', () => {
@@ -86,19 +88,21 @@ test('a create without them repeats one of before they were added, and no other 
   assert.equal(bodyOf(MILK), 'eF9SfEAUWdxCl6VwZ_8hXM0lhH9ZdNt0TwkJm2wfVBU');
   const bodies = [
     {},
-    { note: 'a' },
-    { note: 'b' },
-    { isPrivate: true },
-    { isPrivate: false },
-    { priority: 1 },
+    { addedText: 'a' },
+    { addedText: 'b' },
+    { addedFlag: true },
+    { addedFlag: false },
+    { addedNumber: 1 },
   ];
   assert.equal(new Set(bodies.map((more) => bodyOf({ ...MILK, ...more }))).size, bodies.length);
 });
 
 test('a line of an export may be without a missing member, and has any text that is allowed [E4]', async () => {
-  const todo = { id: 1, title: 'Buy milk', done: false, categoryId: 1, priority: 3 };
+  const todo = { id: 1, title: 'Buy milk', done: false, categoryId: 1, addedNumber: 3 };
   assert.deepEqual(await read(JSON.stringify(todo)), [todo]);
   const escaped = '\\ud83d\\ude00'.repeat(2_000);
-  const note = '😀'.repeat(2_000);
-  assert.deepEqual(await read(JSON.stringify({ ...todo, note }).replace(note, escaped)), [{ ...todo, note }]);
+  const addedText = '😀'.repeat(2_000);
+  assert.deepEqual(await read(JSON.stringify({ ...todo, addedText }).replace(addedText, escaped)), [
+    { ...todo, addedText },
+  ]);
 });
