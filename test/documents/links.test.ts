@@ -80,7 +80,10 @@ test('docs/decisions/README.md has a line for every decision', () => {
   const records = globSync('docs/decisions/[0-9]*.md');
   assert.ok(records.length > 0);
   const linked = new Set(linksIn('docs/decisions/README.md').map(({ path }) => path));
-  assert.deepEqual([...linked].sort(), records.sort());
+  assert.deepEqual(
+    records.filter((record) => !linked.has(record)),
+    [],
+  );
 });
 
 test('docs/decisions/README.md says how long what is written by hand is, within a tenth', () => {
