@@ -23,7 +23,7 @@ interface Moment {
 const MOST_CHANGES = 10_000;
 
 /** Triggers that record changes. */
-export const TRIGGERS = "'todo_changed', 'todo_removed', 'todo_renumbered'";
+const TRIGGERS = "'todo_changed', 'todo_removed', 'todo_renumbered'";
 
 // Ids of transactions repeat after a crash, when the server resets its statistics, and on another server. The other parts
 // show a copy of the database, TRUNCATE, a restored table, and triggers that were off for a while.

@@ -7,10 +7,11 @@ import type { Category, Inspection, Maintenance, Migrated } from '../maintenance
 import { addressOf } from './address.ts';
 import { connect } from './checked-connection.ts';
 import { Cluster } from './cluster.ts';
+import { compareDefinitions } from './definitions.ts';
 import { checkLogged } from './durability.ts';
 import { hasCode, INSUFFICIENT_PRIVILEGE, isIdTaken, NoServer, toStoreError } from './error.ts';
-import { findAllLacks, rightsFault } from './lacks.ts';
-import { TO_CHECK, toUseCategories } from './needs.ts';
+import { faultOf, findAllLacks, rightsFault } from './lacks.ts';
+import { TO_CHECK, TO_PURGE, toUseCategories } from './needs.ts';
 import { checkSchema, migrate, renewChanges, TAKE_LOCK } from './schema.ts';
 import { tableFaults } from './table-faults.ts';
 
@@ -83,14 +84,21 @@ export async function openPostgresMaintenance(connectionString: string): Promise
         faults: await tableFaults(connection),
       }));
       const { facts, faults } = await asStoreError('read', inspected);
+      const unpurged = faultOf(await asStoreError('read', findAllLacks(connection, TO_PURGE)));
+      const compared = await asStoreError(
+        'read',
+        compareDefinitions(connection, Number(facts['schema version'])),
+      );
       const off = ['fsync', 'full_page_writes'].filter((name) => facts[name] === 'off');
       return {
-        facts,
+        facts: { ...facts, ...compared.facts },
         faults: [
           ...off.map(
             (name) => `"${name}" must be "on", received "off": a power cut may lose answered writes`,
           ),
           ...faults,
+          ...compared.faults,
+          ...(unpurged ? [`tombstones are not purged: ${unpurged}`] : []),
           ...lacks.behind.map(({ fault }) => fault),
         ],
       };

@@ -44,14 +44,18 @@ export const TO_SERVE: readonly Need[] = [
   { kind: 'trigger', name: 'todos', part: 'todo_changed' },
   { kind: 'function', name: 'todo_removed()' },
   { kind: 'function', name: 'todo_unseen(pg_snapshot,integer)', part: 'EXECUTE' },
-  { kind: 'function', name: 'todo_purge()', part: 'EXECUTE' },
   { kind: 'path', name: 'todo_removed()', part: 'todo_tombstones' },
   { kind: 'path', name: 'todo_unseen(pg_snapshot,integer)', part: 'todos' },
   { kind: 'path', name: 'todo_unseen(pg_snapshot,integer)', part: 'todo_tombstones' },
   { kind: 'table', name: 'todo_tombstones', part: 'INSERT', by: 'todo_removed()' },
+  { kind: 'rows', name: 'todo_tombstones', by: 'todo_removed()' },
+];
+
+/** The needs of a purge of tombstones, without which an instance serves. */
+export const TO_PURGE: readonly Need[] = [
+  { kind: 'function', name: 'todo_purge()', part: 'EXECUTE' },
   { kind: 'table', name: 'todo_tombstones', part: 'DELETE', by: 'todo_purge()' },
   { kind: 'table', name: 'todo_purged', part: 'UPDATE', by: 'todo_purge()' },
-  { kind: 'rows', name: 'todo_tombstones', by: 'todo_removed()' },
   { kind: 'rows', name: 'todo_tombstones', by: 'todo_purge()' },
   { kind: 'rows', name: 'todo_purged', by: 'todo_purge()' },
 ];

@@ -6,7 +6,7 @@ import { Migrations, type SchemaVersion } from '../migrations.ts';
 import { checkLogged } from './durability.ts';
 import { hasCode, INSUFFICIENT_PRIVILEGE, ListElsewhere } from './error.ts';
 import { faultOf, findAllLacks, findLacks, grants, rightsFault } from './lacks.ts';
-import { EVER, OWN_TABLES, TO_READ_VERSION, TO_SEE, TO_SERVE } from './needs.ts';
+import { EVER, OWN_TABLES, TO_PURGE, TO_READ_VERSION, TO_SEE, TO_SERVE } from './needs.ts';
 import type { ServerConnection } from './server-connection.ts';
 import type { StatementPool } from './statement-pool.ts';
 import { FOREIGN_IDS, faultsBy } from './table-faults.ts';
@@ -16,7 +16,7 @@ export const MIGRATIONS = new Migrations(new URL('./migrations/', import.meta.ur
 /** "todo" in ASCII: the transaction with this advisory lock changes the schema or the categories. */
 export const TAKE_LOCK = `SELECT pg_advisory_xact_lock(${0x746f646f})`;
 
-const MAKE_VERSION = 'CREATE TABLE IF NOT EXISTS todo_schema (version integer NOT NULL)';
+export const MAKE_VERSION = 'CREATE TABLE IF NOT EXISTS todo_schema (version integer NOT NULL)';
 
 /** Whether the search path finds a list. If another schema has one, that for people, with the remedy. */
 const FIND_LIST = `SELECT to_regclass('todo_schema') IS NOT NULL AS found, (
@@ -107,7 +107,8 @@ export async function prepareToServe(
   mayMigrate: boolean,
   logEvent: LogEvent,
 ): Promise<void> {
-  throwFault(await rightsFault(connection));
+  // Who grants what is missing grants the purge too.
+  if (await rightsFault(connection)) throwFault(await rightsFault(connection, [...TO_SERVE, ...TO_PURGE]));
   let version: number;
   if (mayMigrate) {
     version = (await migrate(connection, logEvent)).to;
@@ -233,7 +234,10 @@ async function rightsToMigrate(connection: ServerConnection): Promise<string> {
   if (!who?.lack) return '';
   return (
     `. To migrate, its role needs ${who.lack}; else run "todo-service migrate" as the owner of the schema, ` +
-    `and serve with --no-migrate, which needs less: ${grants(TO_SERVE, who.role)}`
+    `and serve with --no-migrate, which needs less: ${grants(
+      [...TO_SERVE, ...TO_PURGE].filter(({ by }) => by === undefined),
+      who.role,
+    )}`
   );
 }
 

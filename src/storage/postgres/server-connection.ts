@@ -189,12 +189,12 @@ export class ServerConnection {
    * Runs `work` in one transaction, whatever the role's own settings are: it may take long, and each statement sees the
    * changes that others have committed before it.
    */
-  async transaction<T>(work: (ask: Ask) => Promise<T>): Promise<T> {
+  async transaction<T>(work: (ask: Ask) => Promise<T>, end: 'COMMIT' | 'ROLLBACK' = 'COMMIT'): Promise<T> {
     const ask: Ask = (statement) => this.run(statement);
     await ask(this.beginOf(PATIENT_MS, 'ISOLATION LEVEL READ COMMITTED'));
     try {
       const made = await work(ask);
-      await ask('COMMIT');
+      await ask(end);
       return made;
     } catch (error) {
       await ask('ROLLBACK').catch(() => {});

@@ -1,0 +1,332 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { openPostgresMaintenance } from '../../src/storage/postgres/maintenance.ts';
+import { openPatient } from './postgres-pool.ts';
+import { makeServing } from './postgres-rights.ts';
+import { PostgresServer } from './postgres-server.ts';
+
+const server = await PostgresServer.startForAll('fsync=on');
+
+/** A trigger or a rule of others does what the body says. */
+const trigger = (on: string, body = 'RETURN NEW;', when = 'BEFORE INSERT', kind = 'TRIGGER'): string =>
+  `CREATE FUNCTION other() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body} END $$;
+  CREATE ${kind} other ${when} ON ${on} FOR EACH ROW EXECUTE FUNCTION other()`;
+const sequence = (change: string, table = 'todos') => `ALTER SEQUENCE ${table}_id_seq ${change}`;
+const constraint = (name: string, definition: string, table = 'todos') =>
+  `ALTER TABLE ${table} DROP CONSTRAINT ${name}, ADD CONSTRAINT ${name} ${definition}`;
+const replaced = (name: string, body: string, rest: string) =>
+  `CREATE OR REPLACE FUNCTION ${name} LANGUAGE plpgsql ${rest} AS $$ BEGIN ${body} END $$`;
+/** Triggers of foreign keys off, and our own as they were. */
+const OFF = `ALTER TABLE todos DISABLE TRIGGER ALL; ${['changed', 'removed', 'renumbered'].map((name) => `ALTER TABLE todos ENABLE ALWAYS TRIGGER todo_${name}`).join(';')}`;
+
+const CATEGORY = 'constraint todos_category_id_fkey of todos';
+const TITLE = 'constraint todos_title_check of todos';
+const IDS = 'column todos.id';
+const AT = 'column idempotency_keys.at';
+const KEY = 'column idempotency_keys.key';
+const UNSEEN = 'function todo_unseen(pg_snapshot,integer)';
+
+/** Changes of our parts, and the parts that are named for them. */
+const changed: readonly [what: string, sql: string, ...names: string[]][] = [
+  ['a time of keys in the past', "ALTER TABLE idempotency_keys ALTER at SET DEFAULT '2000-01-01'", AT],
+  ['no time of keys', 'ALTER TABLE idempotency_keys ALTER at DROP DEFAULT', AT],
+  ['another default', 'ALTER TABLE todos ALTER done SET DEFAULT true', 'column todos.done'],
+  ['a default that is gone', 'ALTER TABLE todos ALTER done DROP DEFAULT', 'column todos.done'],
+  ['a default more', "ALTER TABLE todos ALTER changed SET DEFAULT '1'", 'column todos.changed'],
+  ['another collation of keys', 'ALTER TABLE idempotency_keys ALTER key TYPE text COLLATE "default"', KEY],
+  [
+    'another collation of titles',
+    'ALTER TABLE todos ALTER title TYPE text COLLATE "C"',
+    'column todos.title',
+  ],
+  ['a column that may be null', 'ALTER TABLE todos ALTER title DROP NOT NULL', 'column todos.title'],
+  ['a sequence with gaps', sequence('INCREMENT 10'), IDS],
+  ['a sequence that goes down', sequence('INCREMENT -1 START 100 RESTART 100'), IDS],
+  ['a sequence with an earlier end', sequence('MAXVALUE 1000'), IDS],
+  ['a sequence that begins again', sequence('MAXVALUE 1000 CYCLE'), IDS],
+  ['a sequence below 1', sequence('MINVALUE -10'), IDS],
+  ['a sequence of categories with an end', sequence('MAXVALUE 3', 'categories'), 'column categories.id'],
+  ['a check that is gone', 'ALTER TABLE todos DROP CONSTRAINT todos_title_check', TITLE],
+  ['a narrower check', constraint('todos_title_check', 'CHECK (char_length(title) < 9)'), TITLE],
+  [
+    'a key that is not valid',
+    constraint('todos_category_id_fkey', 'FOREIGN KEY (category_id) REFERENCES categories NOT VALID'),
+    CATEGORY,
+  ],
+  [
+    'a key that is deferred',
+    'ALTER TABLE todos ALTER CONSTRAINT todos_category_id_fkey DEFERRABLE INITIALLY DEFERRED',
+    CATEGORY,
+  ],
+  ['a key that is off', OFF, CATEGORY],
+  ['a foreign key that is gone', 'ALTER TABLE todos DROP CONSTRAINT todos_category_id_fkey', CATEGORY],
+  [
+    'keys that are gone, as after a restore that could not add them',
+    'ALTER TABLE categories DROP CONSTRAINT categories_pkey CASCADE; ALTER TABLE idempotency_keys DROP CONSTRAINT idempotency_keys_pkey',
+    'constraint categories_pkey of categories',
+    'constraint idempotency_keys_pkey of idempotency_keys',
+    CATEGORY,
+  ],
+  [
+    'a deferred primary key',
+    constraint(
+      'idempotency_keys_pkey',
+      'PRIMARY KEY (key) DEFERRABLE INITIALLY DEFERRED',
+      'idempotency_keys',
+    ),
+    'constraint idempotency_keys_pkey of idempotency_keys',
+  ],
+  ['an index that is gone', 'DROP INDEX todos_changed', 'index todos_changed'],
+  [
+    'an index of another column',
+    'DROP INDEX todos_changed; CREATE INDEX todos_changed ON todos (title)',
+    'index todos_changed',
+  ],
+  ['a trigger that is gone', 'DROP TRIGGER todo_removed ON todos', 'trigger todo_removed of todos'],
+  [
+    'a trigger that is off',
+    'ALTER TABLE todos DISABLE TRIGGER todo_removed',
+    'trigger todo_removed of todos',
+  ],
+  [
+    'a trigger of replicas',
+    'ALTER TABLE todos ENABLE REPLICA TRIGGER todo_removed',
+    'trigger todo_removed of todos',
+  ],
+  [
+    'triggers as "pg_restore --disable-triggers" leaves them',
+    'ALTER TABLE todos DISABLE TRIGGER ALL; ALTER TABLE todos ENABLE TRIGGER ALL',
+    ...['changed', 'removed', 'renumbered'].map((name) => `trigger todo_${name} of todos`),
+  ],
+  [
+    'a trigger with a condition',
+    'CREATE OR REPLACE TRIGGER todo_removed AFTER DELETE ON todos FOR EACH ROW WHEN (OLD.done) EXECUTE FUNCTION todo_removed()',
+    'trigger todo_removed of todos',
+  ],
+  [
+    'another body of todo_changed',
+    replaced('todo_changed() RETURNS trigger', 'RETURN NEW;', 'STABLE'),
+    'function todo_changed()',
+  ],
+  [
+    'another body of todo_removed',
+    replaced(
+      'todo_removed() RETURNS trigger',
+      'RETURN NULL;',
+      'SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp',
+    ),
+    'function todo_removed()',
+  ],
+  [
+    'another body of todo_unseen',
+    replaced('todo_unseen(kept pg_snapshot, most integer) RETURNS SETOF integer', 'RETURN;', 'STABLE'),
+    UNSEEN,
+  ],
+  ['todo_unseen without its settings', 'ALTER FUNCTION todo_unseen(pg_snapshot, integer) RESET ALL', UNSEEN],
+  [
+    'another body of todo_purge',
+    "CREATE OR REPLACE FUNCTION todo_purge() RETURNS void LANGUAGE sql SECURITY DEFINER AS 'DELETE FROM todo_tombstones'",
+    'function todo_purge()',
+  ],
+  [
+    'todo_removed for its caller',
+    'ALTER FUNCTION todo_removed() SECURITY INVOKER',
+    'function todo_removed()',
+  ],
+];
+
+/** Parts of others, as they are named. */
+const added: readonly [what: string, sql: string, name: string][] = [
+  ['a check', 'ALTER TABLE todos ADD CONSTRAINT low CHECK (id < 1000) NOT VALID', 'constraint low of todos'],
+  ['a key', 'ALTER TABLE todos ADD CONSTRAINT once UNIQUE (title)', 'constraint once of todos'],
+  ['a unique index', 'CREATE UNIQUE INDEX titles ON todos (title)', 'index titles'],
+  [
+    'an exclusion',
+    'ALTER TABLE todos ADD CONSTRAINT apart EXCLUDE USING hash (title WITH =)',
+    'constraint apart of todos',
+  ],
+  [
+    'a foreign key',
+    'CREATE TABLE owners (id integer PRIMARY KEY); ALTER TABLE todos ADD CONSTRAINT owned FOREIGN KEY (category_id) REFERENCES owners',
+    'constraint owned of todos',
+  ],
+  [
+    'a foreign key to todos',
+    'CREATE TABLE notes (todo integer CONSTRAINT noted REFERENCES todos)',
+    'constraint noted of notes',
+  ],
+  ['a column that must be given', 'ALTER TABLE todos ADD priority integer NOT NULL', 'column todos.priority'],
+  [
+    'a trigger before',
+    trigger('todos', 'NEW.title := upper(NEW.title); RETURN NEW;'),
+    'trigger other of todos',
+  ],
+  ['a trigger of keys', trigger('idempotency_keys', 'RETURN NULL;'), 'trigger other of idempotency_keys'],
+  [
+    'a trigger at the commit',
+    trigger('todos', 'RETURN NULL;', 'AFTER DELETE', 'CONSTRAINT TRIGGER'),
+    'trigger other of todos',
+  ],
+  ['a rule', 'CREATE RULE soft AS ON DELETE TO todos DO INSTEAD NOTHING', 'rule soft of todos'],
+  [
+    'a rule of keys',
+    'CREATE RULE none AS ON INSERT TO idempotency_keys DO INSTEAD NOTHING',
+    'rule none of idempotency_keys',
+  ],
+  ['a child', 'CREATE TABLE old () INHERITS (todos)', 'child old of todos'],
+];
+
+/** What harms nobody. */
+const unnamed: readonly [what: string, sql: string][] = [
+  ['a column with a default', 'ALTER TABLE todos ADD priority integer NOT NULL DEFAULT 1'],
+  ['a column that may be null', 'ALTER TABLE todos ADD note text'],
+  [
+    'a generated column of others',
+    'ALTER TABLE todos ADD len integer GENERATED ALWAYS AS (char_length(title)) STORED',
+  ],
+  ['an identity column of others', 'ALTER TABLE todos ADD number integer GENERATED ALWAYS AS IDENTITY'],
+  ['ids that may be given', 'ALTER TABLE todos ALTER id SET GENERATED BY DEFAULT'],
+  ['an index', 'CREATE INDEX titles ON todos (title)'],
+  [
+    'a foreign key that goes with its todo',
+    'CREATE TABLE notes (todo integer REFERENCES todos ON DELETE CASCADE)',
+  ],
+  ['a trigger of others that is off', `${trigger('todos')}; ALTER TABLE todos DISABLE TRIGGER other`],
+  ['a hardened search path', 'ALTER FUNCTION todo_removed() SET search_path = pg_catalog, public, pg_temp'],
+  [
+    'a function of another signature',
+    "CREATE FUNCTION todo_unseen(text) RETURNS integer LANGUAGE sql AS 'SELECT 1'",
+  ],
+  ['a policy that is not enabled', 'CREATE POLICY none ON todos USING (false)'],
+  [
+    'storage, statistics and the cache of ids',
+    `ALTER TABLE todos ALTER title SET STATISTICS 500, SET (fillfactor = 80); ${sequence('CACHE 20')}`,
+  ],
+  [
+    'names in quotes',
+    "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET quote_all_identifiers = on', current_database()); END $$",
+  ],
+];
+
+/** What follows the colon behind what is wrong. */
+const remedyOf = (fault: string): string => fault.replace(/^.*?: (?=[A-Z])/, '');
+
+async function mend(url: string, faults: readonly string[]): Promise<void> {
+  for (const fault of faults) await server.execute(url, remedyOf(fault));
+  assert.deepEqual(await server.faults(url), []);
+}
+
+describe('check compares a list with a new one', { concurrency: 4 }, () => {
+  for (const [what, sql, ...names] of changed) {
+    test(`${what}: named, and its line mends it`, async () => {
+      const url = await server.makeMigrated();
+      await server.execute(url, sql);
+      const faults = await server.faults(url);
+      assert.deepEqual(
+        faults.map((fault) => fault.slice(0, -remedyOf(fault).length)),
+        names.map((name) => `its ${name} is missing or changed: `),
+      );
+      await mend(url, faults);
+    });
+  }
+
+  for (const [what, sql, name] of added) {
+    test(`${what} of others: named, and its line removes it`, async () => {
+      const url = await server.makeMigrated();
+      await server.execute(url, sql);
+      const faults = await server.faults(url);
+      assert.deepEqual(
+        faults.map((fault) => fault.slice(0, -remedyOf(fault).length)),
+        [`the ${name} is of others, and may change or refuse what is written: `],
+      );
+      await mend(url, faults);
+    });
+  }
+
+  for (const [what, sql] of unnamed) {
+    test(`${what}: not named`, async () => {
+      const url = await server.makeMigrated();
+      await server.execute(url, sql);
+      assert.deepEqual(await server.faults(url), []);
+    });
+  }
+
+  for (const [what, sql] of [
+    [
+      'a generated column',
+      "ALTER TABLE todos DROP done, ADD done boolean NOT NULL GENERATED ALWAYS AS (title = 'x') STORED",
+    ],
+    ['an identity', 'ALTER TABLE todos ALTER category_id ADD GENERATED ALWAYS AS IDENTITY'],
+  ] as const) {
+    test(`a column of ours that becomes ${what}: named`, async () => {
+      const url = await server.makeMigrated();
+      await server.execute(url, sql);
+      assert.match(
+        (await server.faults(url)).join('\n'),
+        /^its column todos\.\w+ is missing or changed: ALTER TABLE [^\n]+$/,
+      );
+    });
+  }
+});
+
+test('a function keeps its search path when the line of check mends it', async () => {
+  const url = await server.makeMigrated();
+  await server.execute(url, 'ALTER SCHEMA public RENAME TO "a B"');
+  await server.execute(
+    url,
+    'ALTER FUNCTION "a B".todo_removed() SET search_path = \'a B\', pg_temp; ALTER FUNCTION "a B".todo_removed() SECURITY INVOKER',
+  );
+  const there = `${url}?options=-c%20search_path%3D%22a%5C%20B%22`;
+  const [fault = ''] = await server.faults(there);
+  assert.match(fault, / SECURITY DEFINER SET search_path TO 'a B', 'pg_temp' AS /);
+  await mend(there, [fault]);
+});
+
+/** What check says of the comparison, and whether it is content. */
+async function comparison(url: string): Promise<readonly [unknown, number]> {
+  await using operator = await openPostgresMaintenance(url);
+  const { facts, faults } = await operator.inspect();
+  return [facts.definitions, faults.length];
+}
+
+test('the new list is of nobody else, and goes: checks at once, and nothing is left', async () => {
+  const url = await server.makeMigrated();
+  const checks = await Promise.all(Array.from({ length: 4 }, () => comparison(url)));
+  assert.deepEqual(checks, Array(4).fill(['compared', 0]));
+  assert.deepEqual(await server.execute(url, "SELECT FROM pg_namespace WHERE nspname LIKE 'todo%'"), []);
+});
+
+test('a role that may not make a schema compares nothing, and is told so', async () => {
+  const { url, own } = await makeServing(server);
+  await server.execute(url, 'ALTER TABLE todos DROP CONSTRAINT todos_title_check');
+  const [said, faults] = await comparison(own);
+  assert.match(
+    String(said),
+    /^not compared, since that needs the right to make a schema: permission denied for database /,
+  );
+  assert.equal(faults, 0);
+});
+
+test('tombstones that are not purged: named by check with the right that is missing, while instances start and serve', async () => {
+  const { url, role, own } = await makeServing(server);
+  await server.execute(url, 'REVOKE EXECUTE ON FUNCTION todo_purge() FROM PUBLIC');
+  await using _store = await openPatient(own, { migrate: false });
+  assert.deepEqual(await server.faults(own), [
+    `tombstones are not purged: its role lacks rights: GRANT EXECUTE ON FUNCTION todo_purge() TO ${role}`,
+  ]);
+  await server.execute(url, 'DROP FUNCTION todo_purge()');
+  await using _again = await openPatient(own, { migrate: false });
+  assert.deepEqual(await server.faults(own), [
+    'tombstones are not purged: its function todo_purge() is missing',
+  ]);
+});
+
+test('a start that is refused for a right proposes the one to purge too', async () => {
+  const { url, role, own } = await makeServing(server);
+  await server.execute(url, 'REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC');
+  await assert.rejects(openPatient(own, { migrate: false }), {
+    message: new RegExp(
+      `: its role lacks rights: GRANT EXECUTE ON FUNCTION todo_unseen\\(pg_snapshot,integer\\) TO ${role}; GRANT EXECUTE ON FUNCTION todo_purge\\(\\) TO ${role}$`,
+    ),
+  });
+});
