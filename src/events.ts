@@ -66,6 +66,9 @@ export const EVENTS = {
   'database-seen': info<{ path: string }>('the database file was found again: writes go on'),
   'schema-broken': error<{ reason: string }>('the database lacks something that is needed'),
   'schema-mended': info('the missing part of the database is there again'),
+  'schema-refuses': error<{ reason: string }>(
+    'the database refuses what the service may write, by a part of the schema that "todo-service check" names',
+  ),
   'locks-uncertain': warn<{ fileSystem: string; path: string }>(
     'the database file is on {fileSystem}, where locks may not hold: nothing keeps a second process, in another container ' +
       'or on another machine, from writing it too. Use a local disk',

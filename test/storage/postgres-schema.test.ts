@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Event } from '../../src/events.ts';
 import { migratePostgres, openPostgresMaintenance } from '../../src/storage/postgres/maintenance.ts';
 import type { TodoStore } from '../../src/todos/store.ts';
 import { openPatient } from './postgres-pool.ts';
@@ -269,6 +270,145 @@ describe('without a restart', { concurrency: true }, () => {
       'the next id of "todos" is 1, and ids up to 40 are taken: run "todo-service migrate"',
     );
   });
+});
+
+/** Parts of others, and what they refuse. */
+const refusals: readonly {
+  readonly name: string;
+  readonly sql: string;
+  readonly reason: RegExp;
+  readonly fails: readonly Use[];
+  readonly works: readonly Use[];
+}[] = [
+  {
+    name: 'a check (23514)',
+    sql: "ALTER TABLE todos ADD CONSTRAINT short CHECK (title <> 'b') NOT VALID",
+    reason: /^new row for relation "todos" violates check constraint "short"$/,
+    fails: [create, createOnce, replace],
+    works: [find, list, remove],
+  },
+  {
+    name: 'a unique index (23505)',
+    sql: "CREATE UNIQUE INDEX titles ON todos (title); INSERT INTO todos (title, category_id) VALUES ('b', 1)",
+    reason: /^duplicate key value violates unique constraint "titles"$/,
+    fails: [create, createOnce, replace],
+    works: [find, list, remove],
+  },
+  {
+    name: 'a foreign key of todos (23503)',
+    sql: `CREATE TABLE owners (id integer PRIMARY KEY);
+      ALTER TABLE todos ADD CONSTRAINT owned FOREIGN KEY (category_id) REFERENCES owners NOT VALID`,
+    reason: /^insert or update on table "todos" violates foreign key constraint "owned"$/,
+    fails: [create, createOnce, replace],
+    works: [find, list, remove],
+  },
+  {
+    name: 'a foreign key to todos (23503)',
+    sql: 'CREATE TABLE notes (todo integer CONSTRAINT noted REFERENCES todos); INSERT INTO notes VALUES (1)',
+    reason: /^update or delete on table "todos" violates .*foreign key constraint "noted" on table "notes"$/,
+    fails: [remove],
+    works: [find, list, create, createOnce, replace],
+  },
+  {
+    name: 'a column that must be given (23502)',
+    sql: `ALTER TABLE todos ADD priority integer NOT NULL DEFAULT 1; ALTER TABLE todos ALTER priority DROP DEFAULT`,
+    reason: /^null value in column "priority" of relation "todos" violates not-null constraint$/,
+    fails: [create, createOnce],
+    works: [find, list, replace, remove],
+  },
+  {
+    name: 'a time of keys that is gone (23502)',
+    sql: 'ALTER TABLE idempotency_keys ALTER at DROP DEFAULT',
+    reason: /^null value in column "at" of relation "idempotency_keys" violates not-null constraint$/,
+    fails: [createOnce],
+    works: [find, list, create, replace, remove],
+  },
+  {
+    name: 'a generated column (428C9)',
+    sql: 'ALTER TABLE todos DROP done, ADD done boolean NOT NULL GENERATED ALWAYS AS (false) STORED',
+    reason: /^cannot insert a non-DEFAULT value into column "done"$/,
+    fails: [create, createOnce],
+    works: [find, list, remove],
+  },
+  {
+    name: 'a rule on INSERT (0A000)',
+    sql: 'CREATE RULE none AS ON INSERT TO todos DO INSTEAD NOTHING',
+    reason: /^cannot perform INSERT RETURNING on relation "todos" /,
+    fails: [create, createOnce],
+    works: [find, list, replace, remove],
+  },
+  {
+    name: 'a rule on DELETE (0A000)',
+    sql: 'CREATE RULE soft AS ON DELETE TO todos DO INSTEAD NOTHING',
+    reason: /^cannot perform DELETE RETURNING on relation "todos" /,
+    fails: [remove],
+    works: [find, list, create, createOnce, replace],
+  },
+  {
+    name: 'a trigger that raises an error (P0001)',
+    sql: `CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not %', NEW.id; END $$;
+      CREATE TRIGGER no BEFORE INSERT ON todos FOR EACH ROW EXECUTE FUNCTION no()`,
+    reason: /^not \d+ \(PL\/pgSQL function no\(\) line 1 at RAISE\)$/,
+    fails: [create, createOnce],
+    works: [find, list, replace, remove],
+  },
+  {
+    name: 'a trigger that leaves out rows',
+    sql: `CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+      CREATE TRIGGER no BEFORE INSERT ON todos FOR EACH ROW EXECUTE FUNCTION no()`,
+    reason: /^a trigger that is not of this program leaves out a row$/,
+    fails: [create, createOnce],
+    works: [find, list, replace, remove],
+  },
+  {
+    name: 'a publication without a replica identity (55000)',
+    sql: 'ALTER TABLE todos REPLICA IDENTITY NOTHING; CREATE PUBLICATION all_todos FOR TABLE todos',
+    reason: /^cannot delete from table "todos" because it does not have a replica identity/,
+    fails: [remove],
+    works: [find, list, create, createOnce],
+  },
+];
+
+for (const { name, sql, reason, fails, works } of refusals) {
+  test(`${name} of others fails what it refuses, once and alone: still ready, and one line for each [D11]`, async () => {
+    const { url, own } = await makeServing(server);
+    const told: Event[] = [];
+    await using store = await openPatient(own, { migrate: false, logEvent: (event) => told.push(event) });
+    await addedTo(store, 'a');
+    await server.execute(url, sql);
+    // What this leaves behind on connections is not of the refusals.
+    for (const use of [find, list, ...fails]) await use(store).catch(() => {});
+    const before = await server.backends(url);
+    for (const use of [...fails, ...fails]) await assert.rejects(use(store), isRefusedAs(reason));
+    await store.check();
+    for (const use of works) await use(store);
+    // No connection was given up for it.
+    const after = new Set(await server.backends(url));
+    assert.deepEqual(
+      before.filter((pid) => !after.has(pid)),
+      [],
+    );
+    const lines = told.filter(({ event }) => event.startsWith('schema'));
+    assert.deepEqual(
+      lines.map(({ event }) => event),
+      ['schema-refuses'],
+    );
+    assert.match(lines.map((line) => ('reason' in line ? line.reason : '')).join(), reason);
+  });
+}
+
+test('a write that the schema of others refuses is sent once [D11]', async () => {
+  await using served = await serve();
+  await server.execute(
+    served.url,
+    `CREATE SEQUENCE times; CREATE FUNCTION tally() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN
+      PERFORM nextval('public.times'); RAISE check_violation; END $$;
+    CREATE TRIGGER tally BEFORE INSERT ON todos FOR EACH ROW EXECUTE FUNCTION tally()`,
+  );
+  await assert.rejects(create(served.store), isRefusedAs(/^check_violation/));
+  assert.deepEqual(await server.execute(served.url, 'SELECT last_value::int FROM times'), [
+    { last_value: 1 },
+  ]);
 });
 
 test('a refusal of which the schema is not the reason stays what it is [D11]', async () => {

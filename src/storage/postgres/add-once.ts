@@ -1,6 +1,6 @@
-import type { CreateOutcome, Once } from '../../todos/store.ts';
+import { type CreateOutcome, type Once, StoreBroken } from '../../todos/store.ts';
 import { represent, type TodoMembers, valuesOf } from '../../todos/todo.ts';
-import { FOREIGN_KEY_VIOLATION, hasCode, isKeyTaken, isLockTimeout } from './error.ts';
+import { isCategoryMissing, isKeyTaken, isLockTimeout } from './error.ts';
 import { COLUMNS, parametersFrom } from './row.ts';
 import type { StatementPool } from './statement-pool.ts';
 
@@ -41,6 +41,9 @@ const SWEEP = `WITH old AS MATERIALIZED (
   )
   SELECT coalesce(max(at), $1::timestamptz)::text AS until FROM swept`;
 
+/** The reason why a create has no id. */
+export const NOTHING_MADE = 'a trigger that is not of this program leaves out a row';
+
 interface Row {
   readonly id: number;
   readonly outcome: 'added' | 'repeated' | 'reused' | 'over';
@@ -74,14 +77,14 @@ export function addingOnce(
       const values = [key, body, left, ...valuesOf(todo)];
       try {
         const [row] = await database.write<Row>({ name: 'add-once', text: ADD_ONCE, values });
-        if (row === undefined) throw new Error('The statement that adds a todo once returned no row');
+        if (row === undefined) throw new StoreBroken(NOTHING_MADE);
         if (row.outcome === 'reused') return 'key-reused';
         const todoOfKey = represent({ id: row.id, ...todo });
         if (row.outcome === 'added') return todoOfKey;
         if (row.outcome === 'repeated') return { repeated: todoOfKey };
         await database.write({ name: 'free', text: FREE, values: [key] });
       } catch (error) {
-        if (hasCode(error, FOREIGN_KEY_VIOLATION)) return 'category-missing';
+        if (isCategoryMissing(error)) return 'category-missing';
         if (isLockTimeout(error)) return 'in-progress';
         // Another create with the key was faster. Its outcome is read next.
         if (!isKeyTaken(error)) throw error;

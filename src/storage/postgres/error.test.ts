@@ -27,7 +27,10 @@ const table: readonly [code: string, meaning: string, name: string][] = [
   ['42P05', 'prepared statement there already', 'StoreUnavailable'],
   ['2200H', 'sequence exhausted', 'IdsExhausted'],
   ['42P01', 'undefined table', 'error'],
-  ['23514', 'check violation', 'error'],
+  ['23514', 'check violation', 'StoreBroken'],
+  ['23505', 'unique violation', 'StoreBroken'],
+  ['P0001', 'raised by a function', 'StoreBroken'],
+  ['428C9', 'a value for a generated column', 'StoreBroken'],
 ];
 
 for (const [code, meaning, name] of table) {

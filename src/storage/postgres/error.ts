@@ -1,15 +1,15 @@
 import { DatabaseError } from 'pg';
 import { errorCode, messageOf } from '../../lib/errors.ts';
-import { IdsExhausted, OutcomeUnknown, StoreNotWritable, StoreUnavailable } from '../../todos/store.ts';
+import {
+  IdsExhausted,
+  OutcomeUnknown,
+  StoreBroken,
+  StoreNotWritable,
+  StoreUnavailable,
+} from '../../todos/store.ts';
 import { type Host, nameOf } from './address.ts';
 
-/**
- * The statement names a category that does not exist. This and all other codes:
- * https://www.postgresql.org/docs/current/errcodes-appendix.html
- */
-export const FOREIGN_KEY_VIOLATION = ['23503'];
-
-/** The role lacks a right for the statement. */
+/** The role lacks a right for the statement. All codes: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 export const INSUFFICIENT_PRIVILEGE = ['42501'];
 
 /** A value does not fit its column: a column has another type than the statement expects. */
@@ -52,9 +52,21 @@ export const OF_ALL_CONNECTIONS = [READ_ONLY_SQL_TRANSACTION, FEATURE_NOT_SUPPOR
 export const OF_CONNECTION = [FEATURE_NOT_SUPPORTED, ...IDLE_SESSION_TIMEOUT, '26000', '42P05'];
 
 const PROTOCOL_VIOLATION = ['08P01'];
-const UNIQUE_VIOLATION = '23505';
+/**
+ * Violation of a constraint; what a function raises; a value for a generated column; a change of a published table without a
+ * replica identity.
+ */
+const REFUSAL = /^(?:23|P0|428C9|55000)/;
 const SEQUENCE_GENERATOR_LIMIT_EXCEEDED = '2200H';
 const LOCK_NOT_AVAILABLE = ['55P03'];
+
+/** Constraints of which a violation is an outcome, or a sequence that is behind. */
+const OF_CATEGORY = 'todos_category_id_fkey';
+const OF_KEY = 'idempotency_keys_pkey';
+const OF_ID = ['todos_pkey', 'categories_pkey'];
+
+/** Columns that the schema fills: a null is a missing trigger or sequence, which a look finds. */
+const FILLED = ['id', 'changed'];
 
 /** Connection exception, insufficient resources, operator intervention, system error. */
 const MACHINE_FAULT_CLASSES = ['08', '53', '57', '58'];
@@ -74,9 +86,9 @@ const MISTRUSTED = [
   ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'ERR_TLS_CERT_ALTNAME_INVALID'],
 ];
 
-/** Whether an error of the server has one of these codes. */
+/** Whether an error of the server has one of these codes. That of a rule has the code of a spent connection, and is none. */
 export function hasCode(error: unknown, codes: readonly string[]): boolean {
-  return error instanceof DatabaseError && codes.includes(error.code ?? '');
+  return error instanceof DatabaseError && codes.includes(error.code ?? '') && !isOfRule(error);
 }
 
 /** Characters of each part of `addContext`, at most: functions of a database may call themselves. */
@@ -132,18 +144,41 @@ export class NoServer extends Error {
   }
 }
 
+/** Whether the statement names a category that does not exist. */
+export function isCategoryMissing(error: unknown): boolean {
+  return constraintOf(error) === OF_CATEGORY;
+}
+
 /** Whether the statement adds a key that exists. */
 export function isKeyTaken(error: unknown): boolean {
-  return isTaken(error, 'idempotency_keys_pkey');
+  return constraintOf(error) === OF_KEY;
 }
 
 /** Whether the sequence gave out an existing id: it is behind (contract D12). */
 export function isIdTaken(error: unknown): boolean {
-  return isTaken(error, 'todos_pkey') || isTaken(error, 'categories_pkey');
+  return OF_ID.includes(constraintOf(error));
 }
 
-function isTaken(error: unknown, constraint: string): boolean {
-  return error instanceof DatabaseError && error.code === UNIQUE_VIOLATION && error.constraint === constraint;
+/** The name of the constraint that a statement violates, or "". */
+function constraintOf(error: unknown): string {
+  return (error instanceof DatabaseError && error.constraint) || '';
+}
+
+/**
+ * What in the schema refuses a write that the service may make, as it is told apart from others, or undefined: a constraint,
+ * a column or a rule that is not of this program, a trigger that raises an error.
+ */
+export function refuserOf(error: unknown): string | undefined {
+  if (!(error instanceof DatabaseError)) return undefined;
+  const { code = '', table, constraint = '', column = '', where, message } = error;
+  const isOurs = [OF_CATEGORY, OF_KEY, ...OF_ID].includes(constraint) || FILLED.includes(column);
+  if (isOurs || !(REFUSAL.test(code) || isOfRule(error))) return undefined;
+  return [code, table, constraint || column || where || message].join(' ');
+}
+
+/** Whether a rule refuses the statement. The server does not translate the name of its function. */
+function isOfRule(error: DatabaseError): boolean {
+  return error.code === FEATURE_NOT_SUPPORTED && error.routine === 'RewriteQuery';
 }
 
 /**
@@ -172,7 +207,7 @@ export function noConnection(why: string, cause?: unknown): StoreUnavailable {
   return new Unavailable(message, { cause });
 }
 
-/** The store's rejection for an error of a statement that was sent (contract D5; D9). */
+/** The store's rejection for an error of a statement that was sent (contract D5; D9; D11). */
 export function toStoreError(error: unknown, kind: 'read' | 'write'): unknown {
   if (error instanceof OutcomeUnknown) return error;
   if (!(error instanceof DatabaseError)) {
@@ -181,6 +216,7 @@ export function toStoreError(error: unknown, kind: 'read' | 'write'): unknown {
     return new Lost(message, { cause: error });
   }
   const { code = '' } = error;
+  if (refuserOf(error) !== undefined) return new StoreBroken(messageOf(error), { cause: error });
   if (code === SEQUENCE_GENERATOR_LIMIT_EXCEEDED) return new IdsExhausted();
   if (MACHINE_FAULT_CLASSES.includes(code.slice(0, 2)) || MACHINE_FAULTS.includes(code)) {
     return new StoreUnavailable(messageOf(error), { cause: error });

@@ -2,7 +2,7 @@ import type { LogEvent } from '../../events.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { StoreBroken } from '../../todos/store.ts';
 import { singleFlight } from '../list/single-flight.ts';
-import { hasCode, isIdTaken, isOfRowSecurity, SCHEMA_ERRORS } from './error.ts';
+import { hasCode, isIdTaken, isOfRowSecurity, refuserOf, SCHEMA_ERRORS } from './error.ts';
 import { faultOf, findLacks } from './lacks.ts';
 import { IN_ROWS, TO_SERVE } from './needs.ts';
 import type { Ask } from './server-connection.ts';
@@ -27,6 +27,7 @@ export class SchemaHealth implements Disposable {
   /** Whether a column has another type, or a table is another one. Statements may succeed then, with wrong results. */
   #wrong = false;
   #knownAt = performance.now();
+  readonly #refusers = new Set<string>();
   #refreshing: NodeJS.Timeout | undefined;
 
   /** The schema is whole at first. Each later change is logged once. */
@@ -41,6 +42,7 @@ export class SchemaHealth implements Disposable {
     try {
       return await ask();
     } catch (error) {
+      if (error instanceof StoreBroken) this.#logRefusal(error);
       if (await this.#isOfSchema(error)) throw new StoreBroken(this.#fault, { cause: error });
       if (!hasCode(error, SCHEMA_ERRORS)) throw error;
       if (tries === TRIES)
@@ -67,6 +69,14 @@ export class SchemaHealth implements Disposable {
     // While something is missing, the timer repeats the check.
     else if (this.#fault === undefined) await this.#refresh().catch(() => {});
     return this.#fault !== undefined;
+  }
+
+  /** Logs what refuses a write, once until a restart. It concerns that write alone. */
+  #logRefusal({ message, cause }: StoreBroken): void {
+    const refuser = refuserOf(cause) ?? message;
+    if (this.#refusers.has(refuser)) return;
+    this.#refusers.add(refuser);
+    this.#logEvent({ event: 'schema-refuses', reason: message });
   }
 
   readonly #refresh = singleFlight(async () => {

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { QueryConfig } from 'pg';
 import type { LogEvent } from '../../events.ts';
-import type { CreateOutcome, TodoStore } from '../../todos/store.ts';
+import { type CreateOutcome, StoreBroken, type TodoStore } from '../../todos/store.ts';
 import {
   type Preconditions,
   preconditionsHold,
@@ -12,12 +12,12 @@ import {
   valuesOf,
 } from '../../todos/todo.ts';
 import type { ServedDatabase } from '../settings.ts';
-import { addingOnce } from './add-once.ts';
+import { addingOnce, NOTHING_MADE } from './add-once.ts';
 import { addressOf } from './address.ts';
 import { connect } from './checked-connection.ts';
 import { Cluster } from './cluster.ts';
 import type { Limits } from './connection-pool.ts';
-import { FOREIGN_KEY_VIOLATION, hasCode } from './error.ts';
+import { isCategoryMissing } from './error.ts';
 import { SchemaHealth } from './health.ts';
 import { PostgresList, PURGE } from './list.ts';
 import { COLUMNS, parametersFrom, SELECTED } from './row.ts';
@@ -97,10 +97,10 @@ export async function openPostgresStore(
     try {
       const values = valuesOf(todo);
       const [added] = await database.write<{ id: number }>({ name: 'add', text: ADD, values });
-      if (added === undefined) throw new Error('INSERT returned no id');
+      if (added === undefined) throw new StoreBroken(NOTHING_MADE);
       return represent({ id: added.id, ...todo });
     } catch (error) {
-      if (hasCode(error, FOREIGN_KEY_VIOLATION)) return 'category-missing';
+      if (isCategoryMissing(error)) return 'category-missing';
       throw error;
     }
   }
@@ -119,7 +119,7 @@ export async function openPostgresStore(
         if (await write(row.version)) return 'replaced';
       }
     } catch (error) {
-      if (hasCode(error, FOREIGN_KEY_VIOLATION)) return 'category-missing';
+      if (isCategoryMissing(error)) return 'category-missing';
       throw error;
     }
   }
