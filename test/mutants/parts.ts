@@ -102,7 +102,11 @@ export const PARTS: Readonly<Record<string, Part>> = {
   },
   'postgres-store': {
     source: ['src/storage/postgres/{add-once,list,store}.ts'],
-    tests: ['test/storage/postgres-contract.test.ts', 'test/storage/postgres-list.test.ts'],
+    tests: [
+      'src/storage/postgres/add-once.test.ts',
+      'test/storage/postgres-contract.test.ts',
+      'test/storage/postgres-list.test.ts',
+    ],
   },
   'postgres-pool': {
     source: ['src/storage/postgres/{cancel,cluster,connection-pool,statement-pool}.ts'],
@@ -115,7 +119,12 @@ export const PARTS: Readonly<Record<string, Part>> = {
       'src/http/transport/validation.test.ts',
       'test/http/transport.test.ts',
       'test/http/connections.test.ts',
+      'test/http/half-closed.test.ts',
+      'test/http/linger.test.ts',
+      'test/http/slow.test.ts',
       'test/http/connection-limit.test.ts',
+      'test/lifecycle/given-socket.test.ts',
+      'test/lifecycle/socket-file.test.ts',
     ],
   },
   keys: {
@@ -128,6 +137,9 @@ export const PARTS: Readonly<Record<string, Part>> = {
       'src/auth/keys/verification-key.test.ts',
       'test/auth/key-files.test.ts',
       'test/auth/remote-keys.test.ts',
+      'test/auth/proxied-keys.test.ts',
+      'test/auth/watched-files.test.ts',
     ],
+    without: 'a service asks its issuer through HTTPS_PROXY',
   },
 };

@@ -193,42 +193,6 @@ for (const [kind, name] of [
 
 const ADD = { text: "INSERT INTO todos (title, category_id) VALUES ('a', 1) RETURNING id" };
 
-/** Lets commits wait for a synchronous standby that is not there until it is disposed; resolves when the server does so. */
-async function loseStandby(url: string): Promise<AsyncDisposable> {
-  await server.set('synchronous_standby_names', 'gone');
-  for (let waited = false; !waited; ) {
-    let made = false;
-    const write = server.execute(url, ADD.text).then(() => {
-      made = true;
-    });
-    while (!made) {
-      const pids = await waiting(url);
-      waited ||= pids.length > 0;
-      for (const pid of pids) await server.execute(url, `SELECT pg_cancel_backend(${pid})`);
-    }
-    await write;
-  }
-  return { [Symbol.asyncDispose]: standbyIsBack };
-}
-
-const standbyIsBack = () => server.set('synchronous_standby_names', undefined);
-
-/** The processes that wait for a standby. */
-async function waiting(url: string): Promise<readonly number[]> {
-  const sql =
-    "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'SyncRep'";
-  return (await server.execute(url, sql)).map(({ pid }) => Number(pid));
-}
-
-/** Resolves with one of them when there is one. */
-async function waitsForStandby(url: string): Promise<number> {
-  for (;;) {
-    const [pid] = await waiting(url);
-    if (pid !== undefined) return pid;
-    await sleep(10);
-  }
-}
-
 async function nobodyIsThere(url: string): Promise<void> {
   while ((await server.backends(url)).length > 0) await sleep(10);
 }
@@ -236,7 +200,7 @@ async function nobodyIsThere(url: string): Promise<void> {
 test('while a standby is gone, the server has no more connections than the pool may have', async () => {
   const url = await server.makeDatabase();
   await using store = await openPostgresStore(url, { connections: 3 });
-  await using _gone = await loseStandby(url);
+  await using _gone = await server.loseStandby(url);
   const outcomes = new Set<string>();
   const stop = new AbortController();
   const write = async (): Promise<void> => {
@@ -256,7 +220,7 @@ test('while a standby is gone, the server has no more connections than the pool 
   await Promise.all(writers);
   assert.ok(Math.max(...counts) <= 4, `3 for todos and 1 for the list: ${counts.join(' ')}`);
   assert.ok(outcomes.has('OutcomeUnknown'));
-  await standbyIsBack();
+  await server.forgetStandby();
   while (!(await store.add(newTodo('c', 1)).catch(() => undefined))) await sleep(10);
 });
 
@@ -265,13 +229,13 @@ for (const hides of [false, true]) {
     const url = await server.makeMigrated();
     if (hides) await server.setForDatabase(url, 'client_min_messages', 'error');
     await using pool = openPool(url);
-    await using _gone = await loseStandby(url);
-    const write = assert.rejects(pool.write(ADD), {
+    await using _gone = await server.loseStandby(url);
+    const write = pool.write(ADD);
+    await server.cancelWaitsDuring(url, write);
+    await assert.rejects(write, {
       name: 'OutcomeUnknown',
       message: 'the wait for a synchronous standby was cancelled',
     });
-    await server.execute(url, `SELECT pg_cancel_backend(${await waitsForStandby(url)})`);
-    await write;
   });
 }
 
@@ -279,9 +243,9 @@ test('a commit that waits for a standby is cancelled when its connection is lost
   const url = await server.makeMigrated();
   await using proxy = await startTcpProxy(server.port);
   await using pool = openPool(proxy.through(url));
-  await using _gone = await loseStandby(url);
+  await using _gone = await server.loseStandby(url);
   const write = assert.rejects(pool.write(ADD), OutcomeUnknown);
-  await waitsForStandby(url);
+  while ((await server.waitingForStandby(url)).length === 0) await sleep(10);
   proxy.cut();
   await write;
   await nobodyIsThere(url);

@@ -316,6 +316,42 @@ export class PostgresServer implements AsyncDisposable {
     while ((await this.execute(url, waiting)).length < many) await sleep(10);
   }
 
+  /** Lets commits wait for a synchronous standby that is not there, until it is disposed. */
+  async loseStandby(url: string): Promise<AsyncDisposable> {
+    await this.set('synchronous_standby_names', 'gone');
+    const write = "INSERT INTO categories (name) VALUES ('while a standby is gone')";
+    // Sessions have the setting a moment later.
+    while ((await this.cancelWaitsDuring(url, this.execute(url, write))) === 0);
+    return { [Symbol.asyncDispose]: () => this.forgetStandby() };
+  }
+
+  async forgetStandby(): Promise<void> {
+    await this.set('synchronous_standby_names', undefined);
+  }
+
+  /** The processes that wait for a standby. */
+  async waitingForStandby(url: string): Promise<readonly number[]> {
+    return (await this.execute(url, `SELECT pid ${OTHERS} AND wait_event = 'SyncRep'`)).map(({ pid }) =>
+      Number(pid),
+    );
+  }
+
+  /** Cancels every wait for a standby until something has ended, and gives their number. */
+  async cancelWaitsDuring(url: string, work: Promise<unknown>): Promise<number> {
+    const cancelled = new Set<number>();
+    let isOver = false;
+    const end = (): void => {
+      isOver = true;
+    };
+    work.then(end, end);
+    while (!isOver)
+      for (const pid of await this.waitingForStandby(url)) {
+        cancelled.add(pid);
+        await this.execute(url, `SELECT pg_cancel_backend(${pid})`);
+      }
+    return cancelled.size;
+  }
+
   async stop(): Promise<void> {
     await this.#end('SIGINT');
   }
