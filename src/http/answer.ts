@@ -58,7 +58,7 @@ export function write(call: Call, answer: Answer, last: boolean): void {
   if (body === undefined || method === 'HEAD') end(call, last, undefined);
   else if (typeof body === 'string' || (Buffer.isBuffer(body) && length <= WINDOW_BYTES))
     end(call, last, body);
-  else writeWindows(call, windowsOf(body), last);
+  else writePieces(call, slicesOf(body), last);
 }
 
 function end({ response, connection }: Call, last: boolean, rest: string | Buffer | undefined): void {
@@ -66,37 +66,26 @@ function end({ response, connection }: Call, last: boolean, rest: string | Buffe
   else response.end(rest);
 }
 
-/** Writes a window when the kernel has taken the one before it. The last window, which is smaller, is not waited for. */
-function writeWindows(call: Call, windows: Iterator<readonly Uint8Array[]>, last: boolean): void {
+/** Writes some pieces, and the next ones when the kernel has taken them. The last ones are not waited for. */
+function writePieces(call: Call, pieces: Iterator<Uint8Array, undefined>, last: boolean): void {
   const { response } = call;
-  const { done, value: window } = windows.next();
-  if (done) {
-    end(call, last, undefined);
-    return;
-  }
   response.cork();
-  let taken = true;
-  for (const piece of window) taken = response.write(piece);
+  for (let size = 0; size < WINDOW_BYTES; ) {
+    const { value: piece } = pieces.next();
+    if (piece === undefined) {
+      end(call, last, undefined);
+      return;
+    }
+    response.write(piece);
+    size += piece.length;
+  }
   response.uncork();
-  const goOn = () => writeWindows(call, windows, last);
-  if (taken || lengthOf(window) < WINDOW_BYTES) goOn();
-  else response.once('drain', goOn);
+  response.once('drain', () => writePieces(call, pieces, last));
 }
 
-/** A long body in groups of pieces; nothing is copied. */
-function* windowsOf(body: Exclude<Body, string>): Generator<readonly Uint8Array[]> {
-  let window: Uint8Array[] = [];
-  let size = 0;
-  for (const whole of piecesOf(body)) {
-    for (let from = 0; from < whole.length; from += WINDOW_BYTES) {
-      const piece = whole.subarray(from, from + WINDOW_BYTES);
-      window.push(piece);
-      size += piece.length;
-      if (size < WINDOW_BYTES) continue;
-      yield window;
-      window = [];
-      size = 0;
-    }
-  }
-  if (window.length > 0) yield window;
+/** The pieces of a long body, in slices of a window at most; nothing is copied. */
+function* slicesOf(body: Exclude<Body, string>): Generator<Uint8Array, undefined> {
+  for (const piece of piecesOf(body))
+    for (let from = 0; from < piece.length; from += WINDOW_BYTES)
+      yield piece.subarray(from, from + WINDOW_BYTES);
 }
