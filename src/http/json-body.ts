@@ -1,7 +1,7 @@
 import { faultIn, isJsonObject, type JsonFault, parseJson } from '../lib/parse-json.ts';
 import type { Call } from './call.ts';
 import { jsonTypeFault } from './media-type.ts';
-import type { Answer } from './problem.ts';
+import type { Answer, Headers } from './problem.ts';
 import type { Route } from './route.ts';
 
 /** Deepest nesting of arrays and objects in a request body (contract B5). */
@@ -16,28 +16,18 @@ export type Parsed<T> =
  * The 415s (contract B2), each with the accepted type (RFC 9110 §15.5.16), or with the statement that no coding is
  * accepted.
  */
-export const UNSUPPORTED: Readonly<Record<'missing' | 'type' | 'charset' | 'coding', Answer>> = {
-  missing: {
-    status: 415,
-    headers: { accept: 'application/json' },
-    detail: 'The request has no Content-Type: send application/json.',
-  },
-  type: {
-    status: 415,
-    headers: { accept: 'application/json' },
-    detail: 'The Content-Type must be application/json or application/<something>+json.',
-  },
-  charset: {
-    status: 415,
-    headers: { accept: 'application/json' },
-    detail: 'The charset of the Content-Type must be UTF-8.',
-  },
-  coding: {
-    status: 415,
-    headers: { 'accept-encoding': 'identity' },
-    detail: 'The body must not be encoded: send it without Content-Encoding.',
-  },
+export const UNSUPPORTED = {
+  missing: unsupported('The request has no Content-Type: send application/json.'),
+  type: unsupported('The Content-Type must be application/json or application/<something>+json.'),
+  charset: unsupported('The charset of the Content-Type must be UTF-8.'),
+  coding: unsupported('The body must not be encoded: send it without Content-Encoding.', {
+    'accept-encoding': 'identity',
+  }),
 };
+
+function unsupported(detail: string, headers: Headers = { accept: 'application/json' }): Answer {
+  return { status: 415, headers, detail };
+}
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 

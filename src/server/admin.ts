@@ -15,7 +15,7 @@ interface AdminParts {
   readonly version: Readonly<Record<string, string | undefined>>;
 }
 
-/** The routes of the admin listener. They are open to every client that reaches the port. */
+/** The routes of the admin listener. They are open to every client that reaches the port, and no cache may keep them. */
 export function adminRoutes({ ready, metrics, version }: AdminParts): readonly Route[] {
   return [
     page('/live', () => json({ status: 'live' }, 'no-store')),
@@ -25,18 +25,14 @@ export function adminRoutes({ ready, metrics, version }: AdminParts): readonly R
     }),
     page('/metrics', async () => {
       const { contentType, text } = await metrics();
-      return { status: 200, headers: { 'content-type': contentType }, body: text };
+      const headers = { 'cache-control': 'no-store', 'content-type': contentType };
+      return { status: 200, headers, body: text };
     }),
     page('/version', () => json(version, 'no-store')),
   ];
 }
 
-/** A page that no cache may keep. */
-function page(path: string, make: () => Answer | Promise<Answer>): Route {
-  const handle = async (): Promise<Answer> => {
-    const answer = await make();
-    return { ...answer, headers: { ...answer.headers, 'cache-control': 'no-store' } };
-  };
+function page(path: string, handle: () => Answer | Promise<Answer>): Route {
   return { method: 'GET', path, access: 'open', handle };
 }
 

@@ -8,7 +8,8 @@ import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import type { Authentication } from '../../src/auth/admit.ts';
 import { withBody } from '../../src/http/json-body.ts';
 import { HttpConnection } from '../../src/http/transport/connection.ts';
-import { createHttpServer, LIMITS, type Limits } from '../../src/http/transport/server.ts';
+import { LIMITS, type Limits } from '../../src/http/transport/limits.ts';
+import { createHttpServer } from '../../src/http/transport/server.ts';
 import { beginDrain, get, HURRIED, PUBLIC_LIMITS, setClocks, startDemo } from '../support/demo.ts';
 import { listen } from '../support/folder.ts';
 import { settled, startGated, WAIT } from '../support/gated.ts';

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { after, describe, test } from 'node:test';
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 import { HttpConnection } from '../../src/http/transport/connection.ts';
-import { LIMITS } from '../../src/http/transport/server.ts';
+import { LIMITS } from '../../src/http/transport/limits.ts';
 import { beginDrain, HURRIED, setClocks, startDemo } from '../support/demo.ts';
 import { assertRefused, Connection } from '../support/raw.ts';
 import { outputOf, UPLOADS } from './stacks.ts';

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Framing } from './framing.ts';
+import type { LIMITS } from './limits.ts';
 
 type Bytes = Buffer<ArrayBuffer>;
 
@@ -19,16 +20,6 @@ const BUSY_MS = 2_000;
 
 /** One connection throws bytes away in a turn of the event loop: 2 MB of each would make every other wait. */
 let throwingAway = Promise.resolve();
-
-/** Limits of time, in milliseconds. */
-interface Patience {
-  /** Since the kernel last took a byte of an answer. */
-  readonly answerTimeout: number;
-  /** Since the end of the server's side. */
-  readonly lingerTimeout: number;
-  /** Since the last byte of the client, after the end of the server's side. */
-  readonly silenceTimeout: number;
-}
 
 /**
  * One connection of a client. One request is under way; the bytes behind it are not parsed until its answer is out
@@ -154,7 +145,7 @@ export class HttpConnection {
    *
    * @param now of `performance.now()`.
    */
-  cutOff(now: number, { answerTimeout, lingerTimeout, silenceTimeout }: Patience): void {
+  cutOff(now: number, { answerTimeout, lingerTimeout, silenceTimeout }: typeof LIMITS): void {
     const { writableLength, writableFinished, bytesWritten, bytesRead } = this.#socket;
     // Behind the end of the client's side, nothing but a write notices a reset.
     if (this.#ended) this.#socket.write('');

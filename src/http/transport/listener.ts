@@ -5,7 +5,8 @@ import { within } from '../../lib/promises.ts';
 import type { Cors } from '../cors.ts';
 import type { Problem } from '../problem.ts';
 import { type Address, type Bound, listenOn } from './address.ts';
-import { createHttpServer, type HttpServer, LIMITS, type Limits, type Receive } from './server.ts';
+import { LIMITS, type Limits } from './limits.ts';
+import { createHttpServer, type HttpServer, type Receive } from './server.ts';
 
 /** Milliseconds between two looks for idle connections, once the listener has closed. */
 const IDLE_INTERVAL_MS = 100;

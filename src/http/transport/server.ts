@@ -7,37 +7,8 @@ import { PROBLEM_JSON, type Problem, problemBody, reasonPhrase } from '../proble
 import { newTraceId, traceIdOf } from '../trace-id.ts';
 import { HttpConnection } from './connection.ts';
 import { MAX_FIELD_LINES } from './framing.ts';
+import type { Limits } from './limits.ts';
 import { faultOf, NOT_HTTP, WRONG_ESCAPES } from './validation.ts';
-
-/**
- * Limits that keep slow, silent and numerous clients from holding the service. A slow head ends within 6 s, a slow body
- * within 11 s, an answer that the client does not read within 61 s, bytes behind a last answer within 31 s.
- */
-export const LIMITS = {
-  /** Milliseconds until a head must be there, a silent socket's too; then 408. */
-  headersTimeout: 5_000,
-  /** Milliseconds until head and body must be there; then 408. */
-  requestTimeout: 10_000,
-  /** Milliseconds between two checks of the clocks above, by which each may be exceeded. */
-  connectionsCheckingInterval: 500,
-  /** Milliseconds that a client may read nothing of its answer before it is disconnected (contract D10). */
-  answerTimeout: 60_000,
-  /** Milliseconds that bytes behind a last answer are read and thrown away (contract B5). */
-  lingerTimeout: 30_000,
-  /** Milliseconds without a byte, after which the reading behind a last answer ends. */
-  silenceTimeout: 5_000,
-};
-
-/** All limits of a listener. */
-export interface Limits extends Readonly<typeof LIMITS> {
-  /**
-   * Milliseconds that an idle connection stays. Longer than the load balancer's limit: the load balancer has to close
-   * first.
-   */
-  readonly keepAliveTimeout: number;
-  /** Sockets at a time; one more is closed at once, and the server emits `drop` (contract D13). */
-  readonly maxConnections: number;
-}
 
 /** Milliseconds between two checks for clients that read nothing of an answer or linger, unless a limit is shorter. */
 const PATIENCE_INTERVAL_MS = 1_000;
@@ -122,9 +93,8 @@ export function createHttpServer(
     setImmediate(checkAgain);
   };
 
-  const { maxConnections, answerTimeout, lingerTimeout, silenceTimeout, ...timeouts } = limits;
-  const server = createServer({ ...timeouts, requireHostHeader: false, optimizeEmptyRequests: true });
-  server.maxConnections = maxConnections;
+  const server = createServer({ ...limits, requireHostHeader: false, optimizeEmptyRequests: true });
+  server.maxConnections = limits.maxConnections;
   // One field line beyond the limit is kept, so that the excess is seen. Node.js drops further lines without an error.
   server.maxHeadersCount = MAX_FIELD_LINES + 1;
   server.on('connection', (socket: Socket) => {
@@ -153,11 +123,10 @@ export function createHttpServer(
   });
   const check = () => {
     const now = performance.now();
-    const patience = { answerTimeout, lingerTimeout, silenceTimeout };
-    for (const connection of connections.values()) connection.cutOff(now, patience);
+    for (const connection of connections.values()) connection.cutOff(now, limits);
   };
   // After a stall, bytes that have arrived are read first.
-  const interval = Math.min(PATIENCE_INTERVAL_MS, answerTimeout / 4, silenceTimeout / 4);
+  const interval = Math.min(PATIENCE_INTERVAL_MS, limits.answerTimeout / 4, limits.silenceTimeout / 4);
   const checking = setInterval(() => setImmediate(check), interval).unref();
   server.once('close', () => clearInterval(checking));
   return { server, connections };
