@@ -44,15 +44,18 @@ export async function together(url: string, requests: readonly (string | Buffer)
   await Promise.all(connections.map((connection) => connection.closed()));
 }
 
-const acceptedSockets = new WeakMap<Server, Socket[]>();
+const acceptedSockets = new WeakMap<Server, Set<Socket>>();
 
-/** What a server accepts from the first call on: a closed one has no port. One listener for each server. */
-function acceptedBy(server: Server): readonly Socket[] {
+/** The open sockets that a server has accepted since the first call. One listener for each server. */
+function acceptedBy(server: Server): ReadonlySet<Socket> {
   const known = acceptedSockets.get(server);
   if (known !== undefined) return known;
-  const sockets: Socket[] = [];
+  const sockets = new Set<Socket>();
   acceptedSockets.set(server, sockets);
-  server.on('connection', (socket) => sockets.push(socket));
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   return sockets;
 }
 
@@ -90,7 +93,7 @@ export class Connection implements AsyncDisposable {
     const { port } = server.address() as AddressInfo;
     const connection = await Connection.open(`http://127.0.0.1:${port}`);
     for (;;) {
-      const peer = accepted.find(({ remotePort }) => remotePort === connection.socket.localPort);
+      const peer = accepted.values().find(({ remotePort }) => remotePort === connection.socket.localPort);
       if (peer !== undefined) return Object.assign(connection, { peer });
       await turn();
     }
