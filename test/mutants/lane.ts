@@ -64,7 +64,7 @@ export class Lane implements Disposable {
    */
   async run(file: string, limitMs: number, without?: string): Promise<Ended> {
     const args = [
-      ...['--require', './test/support/preload.ts'],
+      '--require=./test/support/preload.ts',
       '--test-reporter=./test/mutants/first-failure.ts',
       ...(without === undefined ? [] : [`--test-skip-pattern=${without}`]),
       file,
