@@ -230,7 +230,10 @@ test('while a trigger is off, the list is read whole each time, and check says s
     await isTrue(list);
     assert.equal(list.wholeReads(), round);
   }
-  assert.match((await server.faults(list.url)).join(), /must be "ENABLE ALWAYS".* TRIGGER todo_changed$/);
+  assert.match(
+    (await server.faults(list.url)).join(),
+    /its trigger todo_changed of todos is missing or changed: .* ENABLE ALWAYS TRIGGER todo_changed$/,
+  );
 });
 
 for (const when of ['before the first list', 'after it'] as const) {
