@@ -7,7 +7,8 @@ import { nextCheckout } from '../support/next-checkout.ts';
 
 /** The tests that make, upgrade, restore or look at schemas. */
 const FILES = [
-  'test/storage/{postgres-schema,postgres-schemas,postgres-start,sqlite-file,sqlite-trouble}.test.ts',
+  'test/storage/{postgres-definitions,postgres-schema,postgres-schemas,postgres-start}.test.ts',
+  'test/storage/{sqlite-file,sqlite-trouble}.test.ts',
   'test/commands/{database,moving,restore}.test.ts',
 ];
 
@@ -15,14 +16,15 @@ test('the tests of schemas pass with one migration more for each engine: the nex
   timeout: 1_800_000,
 }, async ({ signal }) => {
   await using checkout = await nextCheckout();
-  const preloaded = ['--require', './test/support/preload.ts'];
+  const flags = ['--require', './test/support/preload.ts', '--test-reporter=./test/support/report.ts'];
   // Its files would report to the runner of this one.
-  const { NODE_TEST_CONTEXT: _, NODE_REDIRECT_WARNINGS: __, ...env } = process.env;
-  const runner = spawn(
-    process.execPath,
-    [...preloaded, '--test', '--test-reporter=dot', '--test-concurrency=3', ...FILES],
-    { cwd: checkout.path, env, signal, stdio: ['ignore', 'pipe', 'inherit'] },
-  );
+  const { NODE_TEST_CONTEXT: _, LEFT_OUT: __, ...env } = process.env;
+  const runner = spawn(process.execPath, [...flags, '--test', '--test-concurrency=3', ...FILES], {
+    cwd: checkout.path,
+    env,
+    signal,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const [said, [code]] = await Promise.all([text(runner.stdout), once(runner, 'exit')]);
   assert.equal(code, 0, said);
 });

@@ -609,12 +609,12 @@ test('an operator does not change the schema of a database', () => {
 
 /** In a process of its own: the name is relative, and threads have no other working folder than their process. */
 const OPEN_BY_NAME = `
-  import { openSqliteStore } from ${JSON.stringify(new URL('../../src/storage/sqlite/store.ts', import.meta.url))};
+  import { openSqliteStore } from ${JSON.stringify(new URL('./sqlite-store.ts', import.meta.url))};
   import { backupSqlite, openSqliteMaintenance } from ${JSON.stringify(new URL('../../src/storage/sqlite/maintenance.ts', import.meta.url))};
   const name = 'file:todos.db?mode=memory';
   {
     await using store = await openSqliteStore(name);
-    await store.add({ title: 'a', categoryId: 1 });
+    await store.add({ title: 'a', done: false, categoryId: 1 });
   }
   await using operator = openSqliteMaintenance(name);
   const { todos } = (await operator.inspect()).facts;
