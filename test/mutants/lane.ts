@@ -90,10 +90,11 @@ export class Lane implements Disposable {
       isHung = true;
       // A PostgreSQL ends at once and in order by it.
       this.#signal('SIGQUIT');
-      setTimeout(() => this.#signal('SIGKILL'), LEAVE_MS).unref();
     }, limitMs);
+    const last = setTimeout(() => this.#signal('SIGKILL'), limitMs + LEAVE_MS);
     const [code] = await once(child, 'exit');
     clearTimeout(limit);
+    clearTimeout(last);
     const seconds = (performance.now() - from) / 1_000;
     await this.#leave();
     const [stdout, stderr] = await output;

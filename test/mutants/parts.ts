@@ -77,7 +77,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
   },
   'sqlite-owner': {
     source: ['src/storage/sqlite/owned-database.ts'],
-    tests: ['test/storage/sqlite-owner.test.ts', 'test/storage/sqlite-file.test.ts'],
+    tests: ['src/storage/sqlite/owned-database.test.ts'],
   },
   'sqlite-restore': {
     source: ['src/storage/sqlite/restore.ts'],

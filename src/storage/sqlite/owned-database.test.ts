@@ -1,0 +1,274 @@
+import assert from 'node:assert/strict';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { hostname } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { compileDisk, noDisk, runOnDisk } from '../../../test/storage/disk.ts';
+import { newDatabase, newPath } from '../../../test/storage/new-files.ts';
+import { lockFile, nameDatabase, openOwned } from './owned-database.ts';
+
+const skip = noDisk();
+const library = skip === false ? await compileDisk(dirname(newPath())) : {};
+
+/** What an operator is told. */
+function told() {
+  const events: Record<string, unknown>[] = [];
+  return { events, logEvent: (event: object) => void events.push({ ...event }) };
+}
+
+const ignored = () => {};
+const SELF = new RegExp(
+  `^process ${process.pid} on ${hostname().replaceAll('.', '\\.')} since \\d{4}-[-\\d]+T[\\d:.]+Z$`,
+);
+
+test('a database that is missing is made, is durable, and says that it is new', async () => {
+  const path = newPath();
+  const { events, logEvent } = told();
+  using owned = await openOwned(path, { logEvent });
+  assert.deepEqual([owned.path, owned.isNew, owned.versions.from], [path, true, 0]);
+  assert.ok(owned.versions.to > 0);
+  assert.equal(owned.database.prepare('PRAGMA journal_mode').get()?.journal_mode, 'wal');
+  assert.equal(owned.database.prepare('PRAGMA synchronous').get()?.synchronous, 2);
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+  assert.deepEqual(events, []);
+  assert.deepEqual(
+    readdirSync(dirname(path)).filter((name) => name.includes('.new')),
+    [],
+  );
+});
+
+test('a database that is there is opened, and given free when it is disposed of', async () => {
+  const path = await newDatabase();
+  const link = newPath('link.db');
+  symlinkSync(path, link);
+  for (const _ of [1, 2]) {
+    using owned = await openOwned(link, { logEvent: ignored, patienceMs: 0 });
+    assert.deepEqual([owned.path, owned.isNew, owned.versions.from], [path, false, owned.versions.to]);
+    assert.equal(owned.database.isOpen, true);
+  }
+});
+
+for (const name of ['', ':memory:']) {
+  test(`"${name}" is no file`, async () => {
+    await assert.rejects(openOwned(name, { logEvent: ignored }), {
+      name: 'Cannot',
+      message: /it must be a file/,
+    });
+  });
+}
+
+test('an open that fails gives the lock free', async () => {
+  const path = newPath();
+  writeFileSync(path, '');
+  for (const _ of [1, 2]) {
+    await assert.rejects(openOwned(path, { logEvent: ignored, patienceMs: 0 }), { message: /it is empty/ });
+  }
+});
+
+test('a database has one owner, whom a second one names, after its patience [D6]', async () => {
+  const path = await newDatabase();
+  const { events, logEvent } = told();
+  using _owned = await openOwned(path, { logEvent });
+  const error = await openOwned(path, { logEvent, patienceMs: 100 }).catch((caught: Error) => caught);
+  assert.ok(error instanceof Error);
+  const [, owner = '', rest] =
+    /it is served by (.*?)(, and was not free within .*)$/.exec(error.message) ?? [];
+  assert.match(owner, SELF);
+  assert.equal(rest, ', and was not free within 0.1 s. One SQLite file is served by one process');
+  assert.equal(Object(error).reason, 'in-use');
+  assert.deepEqual(events, [{ event: 'waiting', owner }]);
+});
+
+test('without patience nothing is said of a wait', async () => {
+  const path = await newDatabase();
+  using _lock = await lockFile(path, 0, ignored);
+  await assert.rejects(lockFile(path, 0, ignored), { message: /since \S+Z\. One SQLite file/ });
+});
+
+test('who waits gets the database when its owner leaves [D6]', async () => {
+  const path = await newDatabase();
+  const first = await lockFile(path, 0, ignored);
+  let waits = 0;
+  using _second = await lockFile(path, 60_000, (owner) => {
+    waits += 1;
+    assert.match(owner, SELF);
+    first[Symbol.dispose]();
+  });
+  assert.equal(waits, 1);
+});
+
+test('an owner that is writing its name is another process', async () => {
+  const path = await newDatabase();
+  using other = new DatabaseSync(`${path}-owner`);
+  other.exec('BEGIN EXCLUSIVE');
+  await assert.rejects(lockFile(path, 0, ignored), { message: /it is served by another process\. / });
+});
+
+for (const [what, make] of [
+  ['damaged', (path: string) => writeFileSync(path, 'no database'.repeat(1_000))],
+  [
+    'has a write-ahead log',
+    (path: string) => {
+      using sidecar = new DatabaseSync(path);
+      sidecar.exec('PRAGMA journal_mode = WAL; CREATE TABLE a (b)');
+    },
+  ],
+  [
+    'has another table of this name',
+    (path: string) => {
+      using sidecar = new DatabaseSync(path);
+      sidecar.exec('DROP TABLE owner; CREATE TABLE owner (a)');
+    },
+  ],
+] as const) {
+  test(`a lock that is ${what}, and nobody holds, is emptied in place [D6]`, async () => {
+    const path = await newDatabase();
+    const sidecar = `${path}-owner`;
+    make(sidecar);
+    const { ino } = statSync(sidecar);
+    using _lock = await lockFile(path, 0, ignored);
+    assert.equal(statSync(sidecar).ino, ino);
+    await assert.rejects(lockFile(path, 0, ignored), { message: /is served by process / });
+  });
+}
+
+for (const [what, make] of [
+  [
+    'a list of todos',
+    (path: string) => {
+      using list = new DatabaseSync(path);
+      list.exec('PRAGMA application_id = 0x746f646f; CREATE TABLE owner (a)');
+    },
+  ],
+  [
+    'a file with a second name',
+    (path: string) => {
+      writeFileSync(path, 'no database'.repeat(1_000));
+      linkSync(path, `${path}2`);
+    },
+  ],
+] as const) {
+  test(`${what} in the place of the lock stays as it is [D6]`, async () => {
+    const path = newPath();
+    const sidecar = `${path}-owner`;
+    make(sidecar);
+    const before = readFileSync(sidecar);
+    await assert.rejects(lockFile(path, 0, ignored), {
+      message: '"todos.db-owner" is no lock of this program: move it away while no process serves todos',
+    });
+    assert.deepEqual(readFileSync(sidecar), before);
+  });
+}
+
+test('a log with pages is told of, a log without is not', async () => {
+  const path = await newDatabase();
+  const { events, logEvent } = told();
+  writeFileSync(`${path}-wal`, Buffer.alloc(33));
+  writeFileSync(`${path}-journal`, Buffer.alloc(32));
+  const modified = statSync(`${path}-wal`).mtime.toISOString();
+  using _owned = await openOwned(path, { logEvent });
+  assert.deepEqual(events, [{ event: 'log-found', path: `${path}-wal`, bytes: 33, modified }]);
+});
+
+test('a file that gets the name of a database leaves the logs of another aside, and an empty one where it is', () => {
+  const [path, unfinished] = [newPath(), newPath('made')];
+  const { events, logEvent } = told();
+  writeFileSync(unfinished, 'new');
+  writeFileSync(`${path}-wal`, 'log');
+  writeFileSync(`${path}-journal`, '');
+  nameDatabase(unfinished, path, logEvent);
+  assert.equal(readFileSync(path, 'utf8'), 'new');
+  const [aside = ''] = events.map((event) => String(event.path));
+  assert.match(basename(aside), /^todos\.db-wal\.\d{13}$/);
+  assert.deepEqual(events, [{ event: 'log-moved', path: aside }]);
+  assert.equal(readFileSync(aside, 'utf8'), 'log');
+  assert.deepEqual(
+    readdirSync(dirname(path)).sort(),
+    [basename(aside), 'todos.db', 'todos.db-journal'].sort(),
+  );
+});
+
+test('a file that cannot get the name leaves the logs where they were', () => {
+  const path = newPath();
+  const { events, logEvent } = told();
+  writeFileSync(`${path}-wal`, 'log');
+  assert.throws(() => nameDatabase(newPath('none'), path, logEvent), { code: 'ENOENT' });
+  assert.deepEqual([readdirSync(dirname(path)), events], [['todos.db-wal'], []]);
+});
+
+test('a first start that cannot make its file leaves no database', async () => {
+  const path = newPath();
+  mkdirSync(join(`${path}.new`, 'kept'), { recursive: true });
+  await assert.rejects(openOwned(path, { logEvent: ignored, patienceMs: 0 }), { message: /EEXIST/ });
+  assert.equal(existsSync(path), false);
+});
+
+/** How `nameDatabase` ends on a disk whose syncs and renames fail from this one on, or at it alone. */
+function namedOn(step: string) {
+  const path = newPath();
+  const [unfinished, failing] = [`${path}.made`, newPath('failing')];
+  writeFileSync(unfinished, 'new');
+  writeFileSync(`${path}-wal`, 'log');
+  writeFileSync(failing, step);
+  const said = runOnDisk(
+    { ...library, DISK_FOLDER: dirname(path), DISK_FAILING: failing },
+    `import { nameDatabase } from '${new URL('./owned-database.ts', import.meta.url)}';
+    try {
+      nameDatabase('${unfinished}', '${path}', () => {}, (suffix) => '${path}' + suffix + '.1');
+      console.log('done');
+    } catch (error) {
+      console.log(error.name + ': ' + error.message.replaceAll('${dirname(path)}/', ''));
+    }`,
+  );
+  return [said, ...readdirSync(dirname(path)).sort()];
+}
+
+const BEFORE = ['todos.db-wal', 'todos.db.made'];
+const AFTER = ['todos.db', 'todos.db-wal.1'];
+
+for (const [step, what, ...wanted] of [
+  // The log, the folder, the file, the folder.
+  [
+    '1',
+    'a log cannot be moved',
+    "Error: EIO: i/o error, rename 'todos.db-wal' -> 'todos.db-wal.1'",
+    ...BEFORE,
+  ],
+  ['2', 'the new name of a log is not synced', 'Error: EIO: i/o error, fsync', ...BEFORE],
+  [
+    '3',
+    'the file does not get its name',
+    "Error: EIO: i/o error, rename 'todos.db.made' -> 'todos.db'",
+    ...BEFORE,
+  ],
+  [
+    '4',
+    'the name is not synced',
+    'OutcomeUnknown: nobody knows whether it was done: EIO: i/o error, fsync',
+    ...AFTER,
+  ],
+  [
+    '2+',
+    'the log does not get its name again',
+    "OutcomeUnknown: nobody knows whether todos.db-wal.1 got the old name again: EIO: i/o error, rename 'todos.db-wal.1' -> 'todos.db-wal'",
+    'todos.db-wal.1',
+    'todos.db.made',
+  ],
+  ['5', 'all goes well', 'done', ...AFTER],
+] as const) {
+  test(`on a disk where ${what}, the names are as they were, or it is said that nobody knows`, {
+    skip,
+  }, () => {
+    assert.deepEqual(namedOn(step), wanted);
+  });
+}
