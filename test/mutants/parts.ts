@@ -56,6 +56,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
       'src/storage/sqlite/cache.test.ts',
       'src/storage/sqlite/writer.test.ts',
       'src/storage/sqlite/writer-thread.test.ts',
+      'src/storage/sqlite/reader-thread.test.ts',
     ],
   },
   'sqlite-thread': {

@@ -204,6 +204,19 @@ test('prepareBatches looks for changes of others when no other program can write
   assert.deepEqual([todos, count()], [0, 1]);
 });
 
+test('a batch that fails before its writes are decided leaves no transaction', () => {
+  using batches = prepared();
+  const commit = prepareBatches(
+    batches.database,
+    () => {
+      throw new Error('no poll');
+    },
+    () => undefined,
+  );
+  assert.deepEqual(commit([add()]), { failure: 'error', message: 'no poll' });
+  assert.equal(batches.database.isTransaction, false);
+});
+
 test('a probe changes nothing, and writes all the same', async () => {
   const path = await newDatabase();
   using database = new DatabaseSync(path);

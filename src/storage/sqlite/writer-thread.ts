@@ -173,7 +173,7 @@ serveThread<readonly Write[], BatchResult>(BUSY_TIMEOUT_MS, (database, file, onC
   const pollElsewhere = preparePoll(database, onChanged);
   setInterval(() => {
     try {
-      if (database.isOpen) pollElsewhere();
+      pollElsewhere();
     } catch (error) {
       // A database that cannot be read now may be read in a moment.
       if (!isMachineFault(error)) throw error;

@@ -3,8 +3,9 @@ import { rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, mock, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { compileDisk, noDisk, runOnDisk } from '../../../test/storage/disk.ts';
-import { newDatabase, newPath } from '../../../test/storage/new-files.ts';
+import { execute, newDatabase, newPath } from '../../../test/storage/new-files.ts';
 import { replacement } from '../../../test/storage/todos.ts';
 import type { Commit } from '../../todos/store.ts';
 import { makeDurable } from './durability.ts';
@@ -48,6 +49,14 @@ async function started() {
 test('the thread starts by itself: its first word is that everything may have changed', async () => {
   await using parts = await started();
   assert.deepEqual(parts.heard, []);
+});
+
+test('what another program commits is told, though nobody writes', { timeout: 600_000 }, async () => {
+  await using parts = await started();
+  const { heard, path } = parts;
+  execute(path, "INSERT INTO todos (title, category_id) VALUES ('a', 1)");
+  while (heard.length === 0) await pause(10);
+  assert.equal(heard[0], 'all');
 });
 
 test('the writes of one turn are one commit, of which the caches hear before its writers', async () => {
