@@ -82,7 +82,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
   },
   'sqlite-restore': {
     source: ['src/storage/sqlite/restore.ts'],
-    tests: ['test/commands/restore.test.ts', 'test/commands/restore-damage.test.ts'],
+    tests: ['src/storage/sqlite/restore.test.ts'],
   },
   list: {
     source: ['src/storage/list/*.ts', 'src/storage/sqlite/list.ts'],
