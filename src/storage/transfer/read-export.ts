@@ -6,8 +6,11 @@ import type { Category } from '../maintenance.ts';
 import { type Contents, type KeptKey, PART_SIZE, type ParsedTodo, type Rows } from './contents.ts';
 import { CATEGORY, END, HEAD, KEY, secondsOf, TODO } from './lines.ts';
 
-/** Bytes. A character of a text takes 12 when it is escaped. */
-const LONGEST_LINE = MEMBERS.reduce((sum, row) => sum + ('maxLength' in row ? 12 * row.maxLength : 0), 8_192);
+/** Bytes. A character of a text takes 12 when it is escaped; the rest of a line takes far fewer than 1,024. */
+const LONGEST_LINE = Math.max(
+  8_192,
+  MEMBERS.reduce((sum, row) => sum + ('maxLength' in row ? 12 * row.maxLength : 0), 1_024),
+);
 
 const LF = 0x0a;
 
