@@ -187,7 +187,7 @@ export class ServerConnection {
 
   /**
    * Runs `work` in one transaction, whatever the role's own settings are: it may take long, and each statement sees the
-   * changes that others have committed before it.
+   * changes that others have committed before it. A rollback waits for no synchronous standby.
    */
   async transaction<T>(work: (ask: Ask) => Promise<T>, end: 'COMMIT' | 'ROLLBACK' = 'COMMIT'): Promise<T> {
     const ask: Ask = (statement) => this.run(statement);
