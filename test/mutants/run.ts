@@ -70,7 +70,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.exit(1);
   });
 const lanes = Array.from({ length: Math.min(2, availableParallelism()) }, (_, index) =>
-  stack.use(new Lane(`build/mutants/lane-${index + 1}`)),
+  // Another run has lanes of its own.
+  stack.use(new Lane(`build/mutants/lane-${process.pid}-${index + 1}`)),
 );
 const below: string[] = [];
 for (const name of names) if ((await runPart(name)) < LEAST) below.push(name);
@@ -110,14 +111,13 @@ async function runPart(name: string): Promise<number> {
 /** The mutants of a part, and its tests, the fastest first. */
 async function prepare({ source, tests, without }: Part) {
   const files = globSync([...source]).filter((path) => !path.endsWith('.test.ts'));
-  const marks = `${process.cwd()}/build/mutants/reached-`;
   const waiting = [...tests];
   const known: Known[] = [];
-  const { mutants } = await makeMutants(files, marks);
+  const { mutants } = await makeMutants(files, '');
   await Promise.all(
-    lanes.map(async (lane, index) => {
+    lanes.map(async (lane) => {
       using marked = new DisposableStack();
-      const reached = `${marks}${index + 1}`;
+      const reached = `${lane.folder}/reached`;
       const { marked: texts } = await makeMutants(files, reached);
       for (const [file, text] of texts) marked.use(lane.change(file, text));
       for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
