@@ -38,21 +38,25 @@ function pem(name: KeyName): string {
 const weak = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey;
 const rsaOnly = publicKey('rsa').export({ type: 'pkcs1', format: 'pem' }).toString();
 
-/** Content of the keys file, how many keys it has. */
-const KEYS: readonly (readonly [string, string, number])[] = [
+/** Content of the keys file, how many keys it has, and the ids of those that are skipped. */
+const KEYS: readonly (readonly [string, string, number, skipped?: string])[] = [
   ['a PEM public key', pem('p256'), 1],
   ['a PEM public key after a comment', `the key of the issuer\n${pem('rsa')}\n\n`, 1],
   ['a PEM public key of PKCS #1', rsaOnly, 1],
   ['a JWK', JSON.stringify(jwkOf(publicKey('ed'), 'ed')), 1],
   ['a JWKS', JSON.stringify(jwks(), null, 2), 6],
-  ['a JWKS with a weak key', JSON.stringify({ keys: [...jwks().keys, jwkOf(weak, 'weak')] }), 6],
+  ['a JWKS with a weak key', JSON.stringify({ keys: [...jwks().keys, jwkOf(weak, 'weak')] }), 6, 'weak'],
 ];
 
-for (const [what, content, count] of KEYS) {
+for (const [what, content, count, ...skipped] of KEYS) {
   test(`a keys file with ${what} has ${count}`, async () => {
     await using folder = await temporaryFolder();
     const file = await readKeysFile(await folder.write('keys', content));
     assert.equal(file.keys.length, count);
+    assert.deepEqual(
+      file.skipped.map(({ keyId }) => keyId),
+      skipped,
+    );
   });
 }
 

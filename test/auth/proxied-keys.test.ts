@@ -143,6 +143,7 @@ describe('An issuer behind a proxy', { concurrency: true }, () => {
       'the proxy answered 407',
     ],
     ['refuses', says('HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno'), 'the proxy answered 403'],
+    ['has several', says('HTTP/1.1 300 Multiple Choices\r\n\r\n'), 'the proxy answered 300'],
     ['moves', says('HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1\r\n\r\n'), 'the proxy answered 302'],
     ['sends nine heads of 1xx', first('HTTP/1.1 100 Continue\r\n\r\n'.repeat(9)), 'the proxy answered 100'],
     ['sends heads of 1xx without end', repeats('', 'HTTP/1.1 102 A\r\n\r\n'), 'the proxy answered 102'],

@@ -4,7 +4,7 @@ import { chmod, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mock, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type FileSource, openWatchedKeys } from '../../src/auth/keys/files.ts';
+import { type FileSource, openWatchedKeys, readFileSource } from '../../src/auth/keys/files.ts';
 import { openKeys } from '../../src/auth/keys/source.ts';
 import { readAuth } from '../../src/auth/settings.ts';
 import { readSettings } from '../../src/settings/read.ts';
@@ -115,6 +115,17 @@ test('a file is looked at by itself, every half a second', async () => {
   mock.timers.tick(500);
   while (file.keys.current() === before) await sleep(5);
   assert.equal(file.keys.current()?.length, 2);
+});
+
+test('a file is looked at no more when its keys are closed', async () => {
+  await using file = await watch('keys-file', only('p256'));
+  const before = file.keys.current();
+  await file.keys[Symbol.asyncDispose]();
+  await file.replaceBy(only('p256', 'rsa'));
+  mock.timers.tick(500);
+  // As long as a look takes.
+  for (let look = 0; look < 3; look += 1) await readFileSource({ kind: 'keys-file', path: file.path });
+  assert.equal(file.keys.current(), before);
 });
 
 for (const [kind, content, said] of [

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import {
   constants,
+  createHmac,
   createPublicKey,
+  createSecretKey,
   generateKeyPairSync,
   type KeyObject,
   randomBytes,
   sign,
 } from 'node:crypto';
 import { test } from 'node:test';
-import { verifyWith } from './algorithms.ts';
+import { readAlgorithm, verifyWith } from './algorithms.ts';
 
 /** Verifies nothing, and takes as long as a real one. */
 function rsaKey(bits: number, exponent: number): KeyObject {
@@ -54,4 +56,61 @@ test('a PSS signature verifies with a salt as long as its hash, and with no othe
       algorithm,
     );
   }
+});
+
+const pairs = {
+  RS: generateKeyPairSync('rsa', { modulusLength: 2048 }),
+  ES256: generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+  ES384: generateKeyPairSync('ec', { namedCurve: 'P-384' }),
+  ES512: generateKeyPairSync('ec', { namedCurve: 'P-521' }),
+  EdDSA: generateKeyPairSync('ed25519'),
+};
+
+for (const [algorithm, { publicKey, privateKey }, elsewhere] of [
+  ['RS256', pairs.RS, false],
+  ['RS512', pairs.RS, false],
+  ['ES256', pairs.ES256, false],
+  ['ES384', pairs.ES384, true],
+  ['ES512', pairs.ES512, true],
+  ['EdDSA', pairs.EdDSA, true],
+] as const) {
+  test(`of ${algorithm} its own signature verifies, ${elsewhere ? 'by another thread' : 'at once unless told otherwise'}`, async () => {
+    const hash = algorithm === 'EdDSA' ? null : `sha${algorithm.slice(2)}`;
+    const signature = sign(hash, Buffer.from('a.b'), { key: privateKey, dsaEncoding: 'ieee-p1363' });
+    const verify = verifyWith(publicKey, algorithm);
+    assert.equal(verify('a.b', signature) instanceof Promise, elsewhere);
+    assert.ok(verify('a.b', signature, 'elsewhere') instanceof Promise);
+    assert.deepEqual(
+      await Promise.all([
+        verify('a.b', signature),
+        verify('a.b', signature, 'elsewhere'),
+        verify('a.c', signature),
+      ]),
+      [true, true, false],
+    );
+  });
+}
+
+test('of an HMAC the whole hash verifies, and nothing shorter or longer', () => {
+  const key = createSecretKey(Buffer.alloc(64, 7));
+  for (const algorithm of ['HS256', 'HS384', 'HS512'] as const) {
+    const mac = createHmac(`sha${algorithm.slice(2)}`, key)
+      .update('a.b')
+      .digest();
+    const verify = verifyWith(key, algorithm);
+    assert.deepEqual(
+      [mac, mac.subarray(1), mac.subarray(0, -1), Buffer.concat([mac, mac]), Buffer.alloc(mac.length)].map(
+        (signature) => verify('a.b', signature),
+      ),
+      [true, false, false, false, false],
+    );
+  }
+});
+
+test('the names of algorithms are those of JWS, with Ed25519 for EdDSA', () => {
+  const names = ['RS256', 'PS512', 'ES384', 'EdDSA', 'Ed25519', 'HS256', 'none', 'rs256', '', undefined, 7];
+  assert.deepEqual(names.map(readAlgorithm), [
+    ...['RS256', 'PS512', 'ES384', 'EdDSA', 'EdDSA', 'HS256'],
+    ...[undefined, undefined, undefined, undefined, undefined],
+  ]);
 });

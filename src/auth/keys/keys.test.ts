@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Algorithm } from './algorithms.ts';
-import { candidateKeys, inOrder, type KeySet, readKeySet, sameKeys } from './keys.ts';
+import { candidateKeys, fixedKeys, inOrder, type KeySet, readKeySet, sameKeys } from './keys.ts';
 import type { VerificationKey } from './verification-key.ts';
 
 /** A key that is known by its id, for choosing alone. */
@@ -69,3 +69,18 @@ for (const document of [
     assert.match(readKeySet(document).fault ?? '', /^it must /);
   });
 }
+
+test('a set has fifty keys at most', () => {
+  const unfit = (many: number) => ({ keys: Array.from({ length: many }, () => ({ kty: 'oct' })) });
+  assert.equal(readKeySet(unfit(50)).fault, 'it must have a key that verifies signatures');
+  assert.equal(readKeySet(unfit(50)).skipped.length, 50);
+  assert.equal(readKeySet(unfit(51)).fault, 'it must have at most 50 keys, received 51');
+});
+
+test('keys that stay the same are there at once, and asking again changes nothing', async () => {
+  await using keys = fixedKeys(SET, 'five keys');
+  await keys.refresh();
+  assert.equal(keys.current(), SET);
+  assert.equal(keys.retryAfter(), 1);
+  assert.equal(keys.describe(), 'five keys');
+});

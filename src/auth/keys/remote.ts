@@ -75,13 +75,13 @@ export function openRemoteKeys(source: RemoteSource, options: RemoteKeysOptions)
       const before = current();
       await running;
       if (before === undefined || current() !== before) return;
-      if (running === undefined && clock() - askedAt >= cooldownMs) {
+      if (clock() - askedAt >= cooldownMs) {
         askedAt = clock();
         attempt();
       }
       await running;
-      const brings = (set: KeySet = []) => keyId !== undefined && set.some((key) => key.keyId === keyId);
-      if (!brings(before) && brings(current())) askedAt = Number.NEGATIVE_INFINITY;
+      const brings = (set: KeySet) => keyId !== undefined && set.some((key) => key.keyId === keyId);
+      if (!brings(before) && brings(current() ?? before)) askedAt = Number.NEGATIVE_INFINITY;
     },
     retryAfter: () => Math.max(1, Math.ceil((nextAt - clock()) / 1000)),
     describe: () => description,

@@ -91,6 +91,42 @@ for (const [what, jwk, wanted] of REFUSED) {
   test(`${what} is ${wanted}`, () => assert.equal(kindOf(readJwk(jwk)), wanted));
 }
 
+/** What an operator reads of a key that is skipped. */
+const REASONS: readonly (readonly [unknown, string])[] = [
+  ['key', 'it is not an object'],
+  [{ ...EC, kid: 7 }, '"kid" must be a string'],
+  [{ kty: 'oct', k: 'AAAA' }, 'it is a symmetric key'],
+  [{ ...EC, d: '' }, 'it is a private key'],
+  [{ ...RSA, use: 'enc' }, '"use" must be "sig" when present'],
+  [{ ...RSA, key_ops: ['encrypt'] }, '"key_ops" must include "verify" when present'],
+  [{ kty: 'RSA', e: 'AQAB' }, 'it is not a public key of a known type and curve'],
+  [{ ...RSA, alg: 'ES256' }, '"alg" must be one of RS256, RS384, RS512, PS256, PS384, PS512 when present'],
+  [weak.publicKey.export({ format: 'jwk' }), 'an RSA key must have at least 2048 bits, received 1024'],
+  [{ ...RSA, e: 'Aw' }, 'the exponent of an RSA key must be odd and between 2^16 and 2^256'],
+  [ofCurve('secp256k1'), 'its curve must be P-256, P-384 or P-521'],
+  [generateKeyPairSync('x25519').publicKey.export({ format: 'jwk' }), 'its type must be RSA, EC or Ed25519'],
+];
+
+for (const [jwk, reason] of REASONS) {
+  test(`a key is skipped for a reason that can be read: ${reason}`, () => {
+    const key = readJwk(jwk);
+    assert.equal('reason' in key && key.reason, reason);
+  });
+}
+
+test('a key that is skipped is named by its id', () => {
+  for (const jwk of [
+    { kty: 'oct', kid: 'a' },
+    { ...EC, kid: 'a', d: '' },
+    { ...EC, kid: 'a', use: 'enc' },
+    { ...EC, kid: 'a', key_ops: [] },
+    { ...EC, kid: 'a', x: '' },
+    { ...EC, kid: 'a', alg: 'none' },
+    { ...ofCurve('secp256k1'), kid: 'a' },
+  ])
+    assert.equal(readJwk(jwk).keyId, 'a');
+});
+
 test('RSA keys for PSS alone have no algorithm of RFC 7518', () => {
   const { publicKey } = generateKeyPairSync('rsa-pss', { modulusLength: 2048 });
   assert.equal(kindOf(fromPublicKey(publicKey)), 'unfit');
