@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer as createTcpServer, type Socket } from 'node:net';
+import { connect, createServer as createTcpServer, Socket } from 'node:net';
 import { join } from 'node:path';
 import { mock, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { createServer } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { listen, temporaryFolder } from '../../../test/support/folder.ts';
 import { addressOf } from './address.ts';
-import { cancel } from './cancel.ts';
+import { cancel, processOf } from './cancel.ts';
 
 // A slow machine must not end a request here.
 mock.timers.enable({ apis: ['setTimeout'] });
@@ -19,8 +20,14 @@ const pathOf = (name: string): string =>
 const certificate = pathOf('test-only-server.pem');
 const key = pathOf('test-only-server.key');
 
-/** The result of a request to cancel with one root certificate, and the bytes that a server received of it. */
-async function cancelWith(root: string): Promise<readonly unknown[]> {
+/**
+ * The result of a request to cancel with one root certificate, and what a server received of it: the name that is asked
+ * for, the protocol, the certificate and the bytes.
+ */
+async function cancelWith(
+  root: string,
+  negotiation: 'direct' | 'postgres' = 'direct',
+): Promise<readonly unknown[]> {
   const received: unknown[] = [];
   await using server = createServer({
     cert: readFileSync(certificate),
@@ -37,15 +44,22 @@ async function cancelWith(root: string): Promise<readonly unknown[]> {
   server.on('tlsClientError', () => {});
   server.on('secureConnection', (socket) => {
     socket.once('data', (request) => {
-      received.push(socket.getPeerCertificate().subject?.CN, request.toString('hex'));
+      received.push(socket.alpnProtocol, socket.getPeerCertificate().subject?.CN, request.toString('hex'));
       socket.end();
     });
   });
-  const port = await listen(server);
+  await using asked = createTcpServer((socket) => {
+    socket.once('data', (request) => {
+      received.push(request.toString('hex'));
+      server.emit('connection', socket);
+      socket.write('S');
+    });
+  });
+  const port = await listen(negotiation === 'direct' ? server : asked);
   const files = { sslrootcert: pathOf(root), sslcert: certificate, sslkey: key };
   const parameters = Object.entries(files).map(([name, path]) => `&${name}=${encodeURIComponent(path)}`);
   const { config } = addressOf(
-    `postgres://todo@localhost:${port}/todos?sslnegotiation=direct${parameters.join('')}`,
+    `postgres://todo@localhost:${port}/todos?sslmode=verify-full&sslnegotiation=${negotiation}${parameters.join('')}`,
     {},
   );
   // The driver changes what it is given.
@@ -59,7 +73,8 @@ async function cancelWith(root: string): Promise<readonly unknown[]> {
     secretKey: 2,
   });
   // The bytes are received when it has closed.
-  await server[Symbol.asyncDispose]();
+  if (negotiation === 'direct') await server[Symbol.asyncDispose]();
+  else await asked[Symbol.asyncDispose]();
   return [outcome, ...received];
 }
 
@@ -67,6 +82,18 @@ test('a request to cancel shows the certificate that the connection shows', asyn
   assert.deepEqual(await cancelWith('right-root.pem'), [
     'delivered',
     'localhost',
+    'postgresql',
+    'todo-service tests (server)',
+    '0000001004d2162e0000000100000002',
+  ]);
+});
+
+test('a server that is asked for TLS first gets the request encrypted', async () => {
+  assert.deepEqual(await cancelWith('right-root.pem', 'postgres'), [
+    'delivered',
+    '0000000804d2162f',
+    'localhost',
+    false,
     'todo-service tests (server)',
     '0000001004d2162e0000000100000002',
   ]);
@@ -117,4 +144,60 @@ test('a server that speaks no TLS gets no request over a connection that asks fo
   assert.equal(await cancel(process), 'unanswered');
   assert.deepEqual(received, ['0000000804d2162f']);
   server.close();
+});
+
+test('a server that has a connection and says nothing has not answered after 2 s', async () => {
+  const heard = Promise.withResolvers<void>();
+  const { server } = plainServer(() => heard.resolve());
+  const port = await listen(server);
+  const process = { ...PROCESS, target: { host: '127.0.0.1', port }, host: 'localhost', tls: false } as const;
+  const outcome = cancel(process);
+  await heard.promise;
+  mock.timers.tick(1_999);
+  assert.equal(await Promise.race([outcome, turn('under way')]), 'under way');
+  mock.timers.tick(1);
+  assert.equal(await outcome, 'unanswered');
+  server.close();
+});
+
+test('an address is no name to ask a server for', async () => {
+  const names: string[] = [];
+  await using server = createServer({
+    cert: readFileSync(certificate),
+    key: readFileSync(key),
+    SNICallback(name, done) {
+      names.push(name);
+      done(null);
+    },
+  });
+  server.on('secureConnection', (socket) => socket.once('data', () => socket.end()));
+  const port = await listen(server);
+  const target = { host: '127.0.0.1', port };
+  const tls = { rejectUnauthorized: false };
+  const process = { ...PROCESS, target, host: '127.0.0.1', tls, negotiation: 'direct' } as const;
+  assert.equal(await cancel(process), 'delivered');
+  assert.deepEqual(names, []);
+});
+
+test('the process of a connection is at the address that it has reached, or at its Unix socket', async () => {
+  await using server = createTcpServer((socket) => socket.resume());
+  const port = await listen(server);
+  const key = { processID: 1, secretKey: 2 };
+  const { config } = addressOf('postgres://todo@localhost/todos', {});
+  const rest = { ...key, tls: config.ssl, negotiation: config.sslnegotiation };
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  const host = { host: 'localhost', port };
+  assert.deepEqual(processOf(key, socket, host, config), {
+    ...rest,
+    host: 'localhost',
+    target: { host: '127.0.0.1', port },
+  });
+  socket.destroy();
+  assert.equal(processOf(key, new Socket(), host, config), undefined);
+  assert.deepEqual(processOf(key, socket, { host: '/run', port: 5433 }, config), {
+    ...rest,
+    host: '/run',
+    target: { path: '/run/.s.PGSQL.5433' },
+  });
 });
