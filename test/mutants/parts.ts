@@ -114,7 +114,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
     tests: ['src/storage/postgres/cancel.test.ts', 'test/storage/postgres-connections.test.ts'],
   },
   transport: {
-    source: ['src/http/transport/*.ts'],
+    source: ['src/http/transport/{connection,framing,listener,server,validation}.ts'],
     tests: [
       'src/http/transport/connection.test.ts',
       'src/http/transport/validation.test.ts',
@@ -123,6 +123,12 @@ export const PARTS: Readonly<Record<string, Part>> = {
       'test/http/half-closed.test.ts',
       'test/http/linger.test.ts',
       'test/http/slow.test.ts',
+      'test/http/connection-limit.test.ts',
+    ],
+  },
+  sockets: {
+    source: ['src/http/transport/{address,given-socket,socket-file}.ts'],
+    tests: [
       'test/http/connection-limit.test.ts',
       'test/lifecycle/given-socket.test.ts',
       'test/lifecycle/socket-file.test.ts',
