@@ -7,8 +7,9 @@ import { type Listener, openListener } from '../http/transport/listener.ts';
 import { readCommit, readVersion } from '../lib/assets.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { importTraces } from '../telemetry/optional-traces.ts';
-import { type Begin, openRecords, requestLogger } from '../telemetry/record.ts';
+import { openRecords } from '../telemetry/record.ts';
 import type { Build } from '../telemetry/runtime-metrics.ts';
+import type { Traces } from '../telemetry/traces.ts';
 import { answerStoreFault, sharedListRoutes } from '../todos/endpoints.ts';
 import { errorDemoRoutes } from '../todos/error-demo.ts';
 import { ADMIN_LIMITS, adminRoutes, type Condition, databaseAnswers, watchReadiness } from './admin.ts';
@@ -50,8 +51,8 @@ export async function openService(config: Config, log: ServiceLog, stop?: AbortS
   if (traces !== undefined) admin?.metrics.watchTraces(traces);
   const profile = await openProfile(config.profile, admin?.metrics, logEvent, parts);
   conditions.push(...profile.conditions);
-  const records = [admin?.metrics.begin, traces?.begin];
-  const url = await openPublic(config, profile, listening, records, logEvent, parts, stop);
+  const measures = { metrics: admin?.metrics, traces };
+  const url = await openPublic(config, profile, listening, measures, logEvent, parts, stop);
   phase = 'serving';
   parts.defer(() => {
     phase = 'stopping';
@@ -99,7 +100,7 @@ async function openPublic(
   config: Config,
   { routes, admit, answerFault }: OpenProfile,
   listening: Listener[],
-  records: readonly (Begin | undefined)[],
+  { metrics, traces }: { readonly metrics: Metrics | undefined; readonly traces: Traces | undefined },
   logEvent: LogEvent,
   parts: AsyncDisposableStack,
   stop?: AbortSignal,
@@ -113,16 +114,14 @@ async function openPublic(
     environment === 'development'
       ? (await import('./reference-page.ts')).documentRoutes(profile.name, logEvent)
       : [];
-  const lines = ['trace', 'debug'].includes(config.logLevel)
-    ? requestLogger(environment, logEvent)
-    : undefined;
+  const logRequests = ['trace', 'debug'].includes(config.logLevel) ? logEvent : undefined;
   const receive = openPipeline({
     routes: [...routes, ...documented],
     admit,
     answerFault,
     logEvent,
     listener,
-    record: openRecords([...records, lines]),
+    record: openRecords(environment, logRequests, metrics, traces),
   });
   const { url } = await listener.listen(receive, config.address, stop);
   parts.defer(() => listener.drain(config.shutdownSeconds * 1_000));

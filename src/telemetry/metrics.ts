@@ -1,10 +1,10 @@
 import { Registry } from 'prom-client';
 import type { Keys } from '../auth/keys/keys.ts';
-import type { Call } from '../http/call.ts';
+import type { Step } from '../events.ts';
 import type { Listener } from '../http/transport/listener.ts';
 import type { TodoStore } from '../todos/store.ts';
 import { LabelledHistogram, metricsIn } from './instruments.ts';
-import { errorType, knownMethod, type Recorder } from './record.ts';
+import { type Ended, errorType, knownMethod } from './record.ts';
 import { type Build, registerRuntime } from './runtime-metrics.ts';
 
 /** Seconds. The buckets of OpenTelemetry's `http.server.request.duration`, and finer ones below. */
@@ -99,8 +99,11 @@ export function openMetrics(
   /** The end of the last commit that was counted: writes that shared a commit report it one after the other. */
   let lastCommit: number | undefined;
 
-  const recorder: Recorder = {
-    onStep(step) {
+  return {
+    /** Counts a request that has begun. */
+    begun: (method: string) => count(underWay, knownMethod(method)),
+
+    onStep(step: Step): void {
       const seconds = (step.until - step.from) / 1_000;
       switch (step.name) {
         case 'authenticate':
@@ -117,20 +120,12 @@ export function openMetrics(
       }
     },
 
-    ended({ call, from, until, status, isGivenUp }) {
+    ended({ call, from, until, status, isGivenUp }: Ended): void {
       const method = knownMethod(call.method);
       count(underWay, method, -1);
       if (isGivenUp) aborted += 1;
       if (status !== undefined)
         duration.observe((until - from) / 1_000, method, call.found?.path ?? '', status);
-    },
-  };
-
-  return {
-    /** Begins the record of a request. */
-    begin({ method }: Call): Recorder {
-      count(underWay, knownMethod(method));
-      return recorder;
     },
 
     watchTraces(traces: { readonly lost: number }): void {

@@ -16,49 +16,59 @@ export interface Ended {
 }
 
 /** Takes the steps of a request, and its end. */
-export interface Recorder {
-  readonly onStep?: OnStep;
+interface Recorder {
+  readonly onStep: OnStep;
   ended(ended: Ended): void;
 }
 
-/** Begins the record of a request; undefined when the request is not recorded. */
-export type Begin = (call: Call, from: number) => Recorder | undefined;
+/** Takes the records of all requests. */
+interface RequestMetrics extends Recorder {
+  begun(method: string): void;
+}
+
+/** Takes the records of the requests that are sampled. */
+interface RequestTraces {
+  begin(call: Call, from: number): Recorder | undefined;
+}
 
 /**
- * Begins the record of a request, which goes to metrics, traces and the log, where they are on; undefined when none of
- * them is. A record decides only the `traceId` of a request whose spans are sent.
+ * Begins the record of a request, whose steps and end go to metrics, traces and the log; undefined when none of these is
+ * on. A record decides only the `traceId` of a request whose spans are sent.
+ *
+ * @param logEvent for a line per request.
  */
-export function openRecords(all: readonly (Begin | undefined)[]): ((call: Call) => void) | undefined {
-  const begins = all.filter((begin) => begin !== undefined);
-  if (begins.length === 0) return undefined;
+export function openRecords(
+  environment: Environment,
+  logEvent: LogEvent | undefined,
+  metrics?: RequestMetrics,
+  traces?: RequestTraces,
+): ((call: Call) => void) | undefined {
+  if (logEvent === undefined && metrics === undefined && traces === undefined) return undefined;
   return (call) => {
     const from = performance.now();
-    const recorders = begins.map((begin) => begin(call, from)).filter((recorder) => recorder !== undefined);
-    if (recorders.length === 0) return;
-    call.onStep = (step) => {
-      for (const recorder of recorders) recorder.onStep?.(step);
-    };
+    const spans = traces?.begin(call, from);
+    if (logEvent === undefined && metrics === undefined && spans === undefined) return;
+    metrics?.begun(call.method);
+    call.onStep =
+      spans === undefined
+        ? metrics?.onStep
+        : (step) => {
+            metrics?.onStep(step);
+            spans.onStep(step);
+          };
     const { request, response } = call;
     const end = (): void => {
       const status = response.writableFinished ? response.statusCode : undefined;
       const isGivenUp = status === undefined || request.socket.readableEnded;
       const ended = { call, from, until: performance.now(), status, isGivenUp };
-      for (const recorder of recorders) recorder.ended(ended);
+      metrics?.ended(ended);
+      spans?.ended(ended);
+      if (status !== undefined) logEvent?.(eventOf(ended, environment));
     };
     // A client may leave while its request waits until the listener has closed.
     if (response.destroyed) end();
     else response.on('close', end);
   };
-}
-
-/** Records every answered request as a line of the log. */
-export function requestLogger(environment: Environment, logEvent: LogEvent): Begin {
-  const recorder: Recorder = {
-    ended(ended) {
-      if (ended.status !== undefined) logEvent(eventOf(ended, environment));
-    },
-  };
-  return () => recorder;
 }
 
 /**

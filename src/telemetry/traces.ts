@@ -35,7 +35,7 @@ import type { Call } from '../http/call.ts';
 import { newTraceId, type Parent, parseTraceparent, setTraceId } from '../http/trace-id.ts';
 import { within } from '../lib/promises.ts';
 import { countLostSpans } from './lost-spans.ts';
-import { errorType, knownMethod, type Recorder } from './record.ts';
+import { type Ended, errorType, knownMethod } from './record.ts';
 import type { Sampling, TraceSettings } from './settings.ts';
 
 /** Milliseconds for the last spans to leave when the service ends. */
@@ -91,7 +91,7 @@ export function openTraces(
     },
 
     /** Undefined when the request is not sampled. */
-    begin(call: Call, from: number): Recorder | undefined {
+    begin(call: Call, from: number): Spans | undefined {
       const parent = parseTraceparent(call.headers.traceparent);
       if (isSampled(parent)) return openSpans(tracer, database, call, parent, from);
       if (parent?.sampled) setTraceId(call.request, newTraceId({ ...parent, sampled: false }));
@@ -118,6 +118,9 @@ function decideBy({ parentBased, ratio }: Sampling): (parent: Parent | undefined
   };
 }
 
+/** The spans of one request. */
+type Spans = ReturnType<typeof openSpans>;
+
 /** Begins the span of a request, which its steps and its end complete. */
 function openSpans(
   tracer: Tracer,
@@ -125,7 +128,7 @@ function openSpans(
   call: Call,
   parent: Parent | undefined,
   from: number,
-): Recorder {
+) {
   /** One clock for all spans, also when the system's clock was set after the start of the process. */
   const offset = Date.now() - from;
   const { found } = call;
@@ -150,7 +153,7 @@ function openSpans(
   let commit: Extract<Step, { name: 'commit' }> | undefined;
 
   return {
-    onStep(step) {
+    onStep(step: Step): void {
       const { name } = step;
       if (name === 'commit') {
         // The commit belongs below its write, which ends after it.
@@ -173,7 +176,7 @@ function openSpans(
       }
       child.end(offset + step.until);
     },
-    ended({ until, status }) {
+    ended({ until, status }: Ended): void {
       const { statusCode } = call.response;
       if (status === undefined) span.setAttribute('error.type', 'aborted');
       else span.setAttribute('http.response.status_code', status);

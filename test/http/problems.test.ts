@@ -22,12 +22,12 @@ const service = await startDemo({
       throw { statusCode: 200, message: 'surprise' };
     }),
   ],
-  records: [
-    () => {
+  traces: {
+    begin: () => {
       if (broken) throw new Error('a bug in what records');
       return undefined;
     },
-  ],
+  },
 });
 after(() => service[Symbol.asyncDispose]());
 

@@ -11,7 +11,6 @@ import type { Route } from '../../src/http/route.ts';
 import { LIMITS } from '../../src/http/transport/limits.ts';
 import { openListener } from '../../src/http/transport/listener.ts';
 import { readConfig } from '../../src/server/config.ts';
-import type { Begin } from '../../src/telemetry/record.ts';
 import { get, HURRIED, PUBLIC_LIMITS, setClocks, startDemo } from '../support/demo.ts';
 import { startList } from '../support/list.ts';
 import { assertRefused, Connection } from '../support/raw.ts';
@@ -64,9 +63,11 @@ describe('Slow clients', { concurrency: true }, () => {
   ] as const) {
     test(`a body that is thrown away gets no time beyond that of its request: ${status}`, async () => {
       const calls: Call[] = [];
-      const begin: Begin = (call) => {
-        calls.push(call);
-        return undefined;
+      const traces = {
+        begin(call: Call) {
+          calls.push(call);
+          return undefined;
+        },
       };
       const mine: Route = {
         method: 'DELETE',
@@ -80,7 +81,7 @@ describe('Slow clients', { concurrency: true }, () => {
         () => json({}, 'no-store'),
       );
       const authenticate = () => ({ code: 'missing', answer: { status: 401 } });
-      await using demo = await startDemo({ routes: [mine, add], authenticate, records: [begin] });
+      await using demo = await startDemo({ routes: [mine, add], authenticate, traces });
       await using connection = await Connection.open(demo.url);
       const from = performance.now();
       connection.socket.write(`${head}Host: a\r\nContent-Length: 2\r\n\r\n{`);

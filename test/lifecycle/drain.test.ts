@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import type { Begin } from '../../src/telemetry/record.ts';
+import type { Ended } from '../../src/telemetry/record.ts';
 import { beginDrain, type Demo, get, startDemo } from '../support/demo.ts';
 import { assertRefused, Connection } from '../support/raw.ts';
 
@@ -53,17 +53,18 @@ describe('Draining', { concurrency: true }, () => {
   test('a client that resets its connection while the listener closes is recorded as one that left', async () => {
     const statuses: unknown[] = [];
     let underWay = 0;
-    const begin: Begin = () => {
-      underWay += 1;
-      return {
-        ended({ status }) {
-          underWay -= 1;
-          statuses.push(status);
-        },
-      };
+    const metrics = {
+      begun() {
+        underWay += 1;
+      },
+      onStep() {},
+      ended({ status }: Ended) {
+        underWay -= 1;
+        statuses.push(status);
+      },
     };
     const routes = [get('/never', () => new Promise(() => {}))];
-    await using demo = await startDemo({ routes, records: [begin] });
+    await using demo = await startDemo({ routes, metrics });
     await using connection = await openIdle(demo);
     demo.server.once('request', () => connection.socket.resetAndDestroy());
     connection.socket.write(GET.replace('/todos/1', '/never'));

@@ -10,7 +10,7 @@ import type { Route } from '../../src/http/route.ts';
 import { LIMITS, type Limits } from '../../src/http/transport/limits.ts';
 import { type Listener, type ListenerOptions, openListener } from '../../src/http/transport/listener.ts';
 import { eventLogger } from '../../src/telemetry/log.ts';
-import { type Begin, openRecords, requestLogger } from '../../src/telemetry/record.ts';
+import { openRecords } from '../../src/telemetry/record.ts';
 import { errorDemoRoutes } from '../../src/todos/error-demo.ts';
 
 type Clocks = Pick<Limits, 'headersTimeout' | 'requestTimeout'>;
@@ -35,7 +35,8 @@ export interface DemoOptions extends Partial<Omit<ListenerOptions, 'limits'>> {
   readonly routes?: readonly Route[];
   /** Who calls, for routes that ask. */
   readonly authenticate?: Authenticate;
-  readonly records?: readonly Begin[];
+  readonly metrics?: Parameters<typeof openRecords>[2];
+  readonly traces?: Parameters<typeof openRecords>[3];
   readonly logLevel?: string;
   readonly environment?: 'development' | 'production';
 }
@@ -43,7 +44,8 @@ export interface DemoOptions extends Partial<Omit<ListenerOptions, 'limits'>> {
 export async function startDemo({
   routes = [],
   authenticate,
-  records = [],
+  metrics,
+  traces,
   logLevel = 'info',
   environment = 'production',
   limits,
@@ -58,15 +60,13 @@ export async function startDemo({
     ...options,
     limits: { ...PUBLIC_LIMITS, ...PATIENT, ...limits },
   });
+  const lineOf = lines.isLevelEnabled('debug') ? logEvent : undefined;
   const receive = openPipeline({
     routes: [...errorDemoRoutes(logEvent), ...routes],
     admit: authenticate && admitWith(authenticate, logEvent),
     logEvent,
     listener,
-    record: openRecords([
-      ...records,
-      lines.isLevelEnabled('debug') ? requestLogger(environment, logEvent) : undefined,
-    ]),
+    record: openRecords(environment, lineOf, metrics, traces),
   });
   const address = { host: '127.0.0.1', port: 0, setting: 'none' };
   const { server, url } = await listener.listen(receive, address);
