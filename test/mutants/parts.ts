@@ -70,8 +70,8 @@ export const PARTS: Readonly<Record<string, Part>> = {
   'sqlite-file': {
     source: ['src/storage/sqlite/{file,file-system}.ts'],
     tests: [
+      'src/storage/sqlite/file.test.ts',
       'src/storage/sqlite/file-system.test.ts',
-      'test/storage/sqlite-file.test.ts',
       'test/storage/sqlite-mounts.test.ts',
       'test/storage/sqlite-rights.test.ts',
     ],

@@ -206,6 +206,14 @@ test('a file that cannot get the name leaves the logs where they were', () => {
   assert.deepEqual([readdirSync(dirname(path)), events], [['todos.db-wal'], []]);
 });
 
+test('what a first start that was killed has left is no hindrance', async () => {
+  const path = newPath();
+  writeFileSync(`${path}.new`, 'half of one');
+  using owned = await openOwned(path, { logEvent: ignored });
+  assert.equal(owned.isNew, true);
+  assert.equal(existsSync(`${path}.new`), false);
+});
+
 test('a first start that cannot make its file leaves no database', async () => {
   const path = newPath();
   mkdirSync(join(`${path}.new`, 'kept'), { recursive: true });

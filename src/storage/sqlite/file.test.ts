@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import {
+  chownSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { newDatabase, newPath } from '../../../test/storage/new-files.ts';
+import {
+  checkFile,
+  checkKind,
+  checkLength,
+  existing,
+  identityOf,
+  knownFile,
+  lookAt,
+  openExisting,
+  openKnown,
+  ownerFor,
+  removeDatabase,
+  resolvePath,
+} from './file.ts';
+
+test('a path is absolute, with every link resolved; its folder is made, the file is not', () => {
+  const folder = realpathSync(dirname(newPath()));
+  const link = newPath('link');
+  symlinkSync(folder, link);
+  assert.equal(resolvePath(join(link, 'data', 'todos.db')), join(folder, 'data', 'todos.db'));
+  assert.equal(statSync(join(folder, 'data')).mode & 0o777, 0o700);
+  assert.deepEqual(readdirSync(join(folder, 'data')), []);
+  assert.equal(resolvePath(relative('.', join(folder, 'x.db'))), join(folder, 'x.db'));
+  writeFileSync(join(folder, 'real.db'), '');
+  symlinkSync(join(folder, 'real.db'), join(folder, 'linked.db'));
+  assert.equal(resolvePath(join(folder, 'linked.db')), join(folder, 'real.db'));
+});
+
+test('a link that leads nowhere is no path', () => {
+  const path = newPath();
+  symlinkSync(newPath('none'), path);
+  assert.throws(() => resolvePath(path), { code: 'ENOENT' });
+});
+
+test('a file is refused that is missing, empty, a folder, or has two names', async () => {
+  const path = newPath();
+  assert.throws(() => checkFile(path), { message: 'there is no such file, "todo-service serve" makes it' });
+  assert.equal(checkKind(path), undefined);
+  assert.throws(() => checkKind(dirname(path)), { message: 'it must be a file' });
+  writeFileSync(path, '');
+  assert.throws(() => checkFile(path), {
+    message:
+      'it is empty, as after an interrupted copy: restore a backup, or remove it to begin with no todos',
+  });
+  writeFileSync(path, 'x');
+  checkFile(path);
+  linkSync(path, `${path}2`);
+  assert.throws(() => checkFile(path), {
+    message: 'it has 2 names (hard links), and SQLite keeps another log for each: remove all but one',
+  });
+});
+
+test('a path has at most 504 bytes', () => {
+  checkLength(`/${'é'.repeat(251)}x`);
+  assert.throws(() => checkLength(`/a/${'é'.repeat(251)}`), {
+    message: `the path of "${'é'.repeat(251)}" must have at most 504 bytes for SQLite, received 505`,
+  });
+});
+
+test('the owner is that of the database, or of its folder', {
+  skip: process.getuid?.() !== 0 && 'needs root',
+}, () => {
+  const path = newPath();
+  chownSync(dirname(path), 65_534, 65_534);
+  assert.equal(ownerFor(path).uid, 65_534);
+  writeFileSync(path, '');
+  assert.equal(ownerFor(path).uid, 0);
+});
+
+test('a database goes with all that SQLite puts beside it, and nothing else; what cannot go is left', () => {
+  const path = newPath();
+  for (const suffix of ['', '-wal', '-shm', '-journal', '-owner']) writeFileSync(path + suffix, '');
+  removeDatabase(path);
+  assert.deepEqual(readdirSync(dirname(path)), ['todos.db-owner']);
+  mkdirSync(path);
+  writeFileSync(`${path}-shm`, '');
+  removeDatabase(path);
+  assert.deepEqual(readdirSync(dirname(path)).sort(), ['todos.db', 'todos.db-owner']);
+});
+
+test('a file that is opened must be there: SQLite makes none', async () => {
+  const path = newPath();
+  assert.throws(() => openExisting(path), { message: 'unable to open database file' });
+  assert.equal(existsSync(path), false);
+  using database = openExisting(await newDatabase());
+  assert.equal(database.prepare('PRAGMA busy_timeout').get()?.timeout, 5_000);
+});
+
+test('the address of a file says that SQLite makes none, and may not write it', () => {
+  assert.equal(fileURLToPath(existing('/a/b c.db')), '/a/b c.db');
+  assert.equal(existing('/a.db').search, '?mode=rw');
+  assert.equal(existing('/a.db', true).search, '?mode=ro&readonly_shm=1');
+});
+
+test('a name has an identity while there is something of it', () => {
+  const path = newPath();
+  assert.equal(identityOf(path), undefined);
+  writeFileSync(path, '');
+  const { dev, ino } = statSync(path, { bigint: true });
+  assert.equal(identityOf(path), `${dev}:${ino}`);
+  assert.equal(identityOf(join(path, 'below')), undefined);
+  assert.throws(() => identityOf(newPath('n'.repeat(300))), { code: 'ENAMETOOLONG' });
+});
+
+for (const suffix of ['', '-wal', '-shm', '-owner']) {
+  test(`a todos.db${suffix} that is gone, or is another one, is seen [D11]`, () => {
+    const path = newPath();
+    for (const each of ['', '-wal', '-shm', '-owner']) writeFileSync(path + each, '');
+    const known = knownFile(path, path);
+    assert.equal(lookAt(known), undefined);
+    const name = `"todos.db${suffix}"`;
+    const gone = { failure: 'broken', state: 'gone' };
+    renameSync(path + suffix, `${path}.aside`);
+    assert.deepEqual(lookAt(known), { ...gone, message: `${name} was deleted or moved away` });
+    writeFileSync(path + suffix, '');
+    assert.deepEqual(lookAt(known), { ...gone, message: `${name} was replaced by another file` });
+    renameSync(`${path}.aside`, path + suffix);
+    assert.equal(lookAt(known), undefined);
+  });
+}
+
+test('a link by which the file was named is looked at too [D11]', () => {
+  const [path, other, link] = [newPath(), newPath(), newPath('link.db')];
+  for (const each of [path, other])
+    for (const suffix of ['', '-wal', '-shm', '-owner']) writeFileSync(each + suffix, '');
+  symlinkSync(path, link);
+  const known = knownFile(link, path);
+  rmSync(link);
+  symlinkSync(other, link);
+  assert.equal(lookAt(known)?.message, '"link.db" was replaced by another file');
+});
+
+test('another connection is one to the known file alone', async () => {
+  const path = await newDatabase();
+  using service = openExisting(path);
+  service.exec('SELECT 1 FROM sqlite_schema');
+  const known = knownFile(path, path);
+  {
+    using database = openKnown(known, 7);
+    assert.equal(database.prepare('PRAGMA busy_timeout').get()?.timeout, 7);
+  }
+  renameSync(path, `${path}.aside`);
+  assert.throws(() => openKnown(known, 7), { message: 'unable to open database file' });
+  writeFileSync(path, '');
+  assert.throws(() => openKnown(known, 7), { message: '"todos.db" was replaced by another file' });
+});
