@@ -105,6 +105,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
     source: ['src/storage/postgres/{add-once,list,store}.ts'],
     tests: [
       'src/storage/postgres/add-once.test.ts',
+      'src/storage/postgres/store.test.ts',
       'test/storage/postgres-contract.test.ts',
       'test/storage/postgres-list.test.ts',
     ],

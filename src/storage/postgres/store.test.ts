@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { QueryResultRow } from 'pg';
+import { openPatient, PATIENT } from '../../../test/storage/postgres-pool.ts';
+import { PostgresServer } from '../../../test/storage/postgres-server.ts';
+import { listed, newTodo, once } from '../../../test/storage/todos.ts';
+import { addingOnce } from './add-once.ts';
+import { addressOf } from './address.ts';
+import { Cluster } from './cluster.ts';
+import { PostgresList } from './list.ts';
+import type { Statement } from './server-connection.ts';
+import { StatementPool } from './statement-pool.ts';
+
+const server = await PostgresServer.startForAll();
+
+const HOUR_MS = 3_600_000;
+const MILK = newTodo('milk', 2);
+
+/** A tombstone that no list needs. */
+const OLD_TOMBSTONE = `INSERT INTO todos (title, category_id) VALUES ('a', 1); DELETE FROM todos;
+  UPDATE todo_tombstones SET at = at - interval '25 hours'`;
+
+/** Writes the name and the values of each write down, and holds a sweep back. */
+class NotedPool extends StatementPool {
+  readonly purges: Statement[] = [];
+  readonly sweeps: (readonly unknown[] | undefined)[] = [];
+  held: Promise<void> = Promise.resolve();
+
+  constructor(url: string) {
+    super(new Cluster(addressOf(url)), PATIENT, () => {});
+  }
+
+  override async write<Row extends QueryResultRow>(statement: Statement): Promise<readonly Row[]> {
+    if (statement.name === 'purge') this.purges.push(statement);
+    if (statement.name === 'sweep') {
+      this.sweeps.push(statement.values);
+      await this.held;
+    }
+    return super.write(statement);
+  }
+}
+
+test('old tombstones are purged each hour until the list is closed, also after a purge that failed', async (t) => {
+  const url = await server.makeMigrated();
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  await using pool = new NotedPool(url);
+  const list = new PostgresList(pool, pool);
+  await server.execute(url, OLD_TOMBSTONE);
+  const purgesAfter = async (milliseconds: number): Promise<number> => {
+    t.mock.timers.tick(milliseconds);
+    // The pool has one connection: this is answered after the purge.
+    await pool.read({ text: 'SELECT' });
+    return pool.purges.length;
+  };
+  assert.equal(await purgesAfter(HOUR_MS - 1), 0);
+  assert.equal(await purgesAfter(1), 1);
+  assert.deepEqual(await server.execute(url, 'SELECT id FROM todo_tombstones'), []);
+  await server.execute(url, 'ALTER FUNCTION todo_purge RENAME TO another');
+  assert.equal(await purgesAfter(HOUR_MS), 2);
+  assert.equal(await purgesAfter(HOUR_MS), 3);
+  list[Symbol.dispose]();
+  assert.equal(await purgesAfter(HOUR_MS), 3);
+});
+
+test('a start whose purge fails serves', async () => {
+  const url = await server.makeMigrated();
+  await server.execute(
+    url,
+    `${OLD_TOMBSTONE};
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
+    CREATE TRIGGER refuse BEFORE DELETE ON todo_tombstones FOR EACH ROW EXECUTE FUNCTION refuse()`,
+  );
+  await assert.rejects(server.execute(url, 'SELECT todo_purge()'), /refused/);
+  await using store = await openPatient(url);
+  assert.deepEqual(await listed(store), []);
+});
+
+test('one sweep is under way at a time; the next begins where the last one ended, or failed [I2]', async () => {
+  const url = await server.makeMigrated();
+  await server.execute(
+    url,
+    "INSERT INTO idempotency_keys VALUES ('old', 'milk', 1, timestamptz '2026-01-02 03:04:05+00')",
+  );
+  await using pool = new NotedPool(url);
+  const addOnce = addingOnce(pool);
+  const failing = Promise.withResolvers<void>();
+  pool.held = failing.promise;
+  await addOnce(MILK, once('a'));
+  await addOnce(MILK, once('b'));
+  assert.deepEqual(pool.sweeps, [['-infinity']]);
+  failing.reject(new Error('The sweep failed'));
+  await turn();
+  pool.held = Promise.resolve();
+  await addOnce(MILK, once('c'));
+  // The pool has one connection: this is answered after the sweep.
+  await pool.read({ text: 'SELECT' });
+  await turn();
+  await addOnce(MILK, once('d'));
+  const begins = pool.sweeps.map((values) => String(values?.[0]));
+  assert.deepEqual(begins.slice(0, 2), ['-infinity', '-infinity']);
+  assert.equal(new Date(begins[2] ?? '').toISOString(), '2026-01-02T03:04:05.000Z');
+});
