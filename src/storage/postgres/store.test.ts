@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { QueryResultRow } from 'pg';
+import type { QueryConfig, QueryResultRow } from 'pg';
 import { openPatient, PATIENT } from '../../../test/storage/postgres-pool.ts';
 import { PostgresServer } from '../../../test/storage/postgres-server.ts';
 import { listed, newTodo, once } from '../../../test/storage/todos.ts';
@@ -9,7 +9,6 @@ import { addingOnce } from './add-once.ts';
 import { addressOf } from './address.ts';
 import { Cluster } from './cluster.ts';
 import { PostgresList } from './list.ts';
-import type { Statement } from './server-connection.ts';
 import { StatementPool } from './statement-pool.ts';
 
 const server = await PostgresServer.startForAll();
@@ -23,7 +22,7 @@ const OLD_TOMBSTONE = `INSERT INTO todos (title, category_id) VALUES ('a', 1); D
 
 /** Writes the name and the values of each write down, and holds a sweep back. */
 class NotedPool extends StatementPool {
-  readonly purges: Statement[] = [];
+  readonly purges: QueryConfig[] = [];
   readonly sweeps: (readonly unknown[] | undefined)[] = [];
   held: Promise<void> = Promise.resolve();
 
@@ -31,7 +30,7 @@ class NotedPool extends StatementPool {
     super(new Cluster(addressOf(url)), PATIENT, () => {});
   }
 
-  override async write<Row extends QueryResultRow>(statement: Statement): Promise<readonly Row[]> {
+  override async write<Row extends QueryResultRow>(statement: QueryConfig): Promise<readonly Row[]> {
     if (statement.name === 'purge') this.purges.push(statement);
     if (statement.name === 'sweep') {
       this.sweeps.push(statement.values);
