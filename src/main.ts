@@ -36,19 +36,20 @@ the version, and the commit of which it was built.
 Every command ends with 74 when it cannot print to standard output; its work is done then.
 `;
 
-/** Process entry: finds the command that the words name and leaves its exit code. */
+/** Process entry: runs the command and leaves its exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
   // A failed write to standard error changes no exit code.
   process.stderr.on('error', () => {});
-  process.exitCode = await run(argv);
+  process.exitCode = await run(argv, process.env);
   // Without this, a process takes its signal listeners off milliseconds before its end: a signal in between would give a
   // finished command the exit code of an ended one.
   process.once('beforeExit', () => process.exit());
 }
 
-async function run(argv: readonly string[]): Promise<number> {
+/** Finds the command that the words name, and runs it: its exit code. */
+export async function run(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const [first = 'serve', second] = argv;
-  if (first === 'help') return run([...argv.slice(1), '--help']);
+  if (first === 'help') return run([...argv.slice(1), '--help'], env);
   if (asksForHelp(first)) {
     print(HELP);
     return 0;
@@ -62,7 +63,7 @@ async function run(argv: readonly string[]): Promise<number> {
   for (const length of [2, 1]) {
     const wanted = words.slice(0, length).join(' ');
     const [, , load] = COMMANDS.find(([name]) => name === wanted) ?? [];
-    if (load !== undefined) return (await load())(wanted, words.slice(length), process.env);
+    if (load !== undefined) return (await load())(wanted, words.slice(length), env);
   }
   const names = COMMANDS.map(([name]) => name);
   const group = names.filter((name) => name.startsWith(`${first} `));

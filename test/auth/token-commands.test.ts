@@ -8,7 +8,8 @@ import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import { listen, temporaryFolder } from '../support/folder.ts';
 import { quoted } from '../support/quoted.ts';
-import { PROGRAM, runProgram, startService } from '../support/start.ts';
+import { runCommand } from '../support/run-command.ts';
+import { PROGRAM, startService } from '../support/start.ts';
 import { type Draft, draft, forge, jwkOf, jwks, publicKey } from './forge.ts';
 import { callerOf } from './trust.ts';
 
@@ -23,11 +24,11 @@ const ISSUER = { TODO_AUTH_ISSUER: 'https://login.example.org', TODO_AUTH_AUDIEN
 const SECRET_FILE = await folder.write('secret', 'text:a secret of more than thirty-two bytes');
 
 function create(args: readonly string[], env: Record<string, string> = {}) {
-  return runProgram(['token', 'create', '--name', 'ada', ...args], { env });
+  return runCommand(['token', 'create', '--name', 'ada', ...args], { env });
 }
 
 function verify(args: readonly string[], input: string, env: Record<string, string> = {}) {
-  return runProgram(['token', 'verify', ...args, '-'], { env, input });
+  return runCommand(['token', 'verify', ...args, '-'], { env, input });
 }
 
 /** Made before anything else, so with a development key that it made. */
@@ -114,7 +115,7 @@ for (const [args, says] of [
   [['verify', '--port', '1', 'a'], /token verify --help/],
 ] as const) {
   test(`token ${quoted(args.join(' ')).slice(0, 40)} is wrong usage: 2, a sentence and where to find help`, async () => {
-    const { code, stdout, stderr } = await runProgram(['token', ...args]);
+    const { code, stdout, stderr } = await runCommand(['token', ...args]);
     assert.deepEqual([code, stdout], [2, '']);
     assert.match(stderr, says);
   });
@@ -148,7 +149,7 @@ for (const [args, env, says] of [
   ],
 ] as const) {
   test(`what is wrong with the configuration is said by ${args.slice(0, 2).join(' ')}, with 78 and no stack: ${says}`, async () => {
-    const { code, stdout, stderr } = await runProgram(args, { env });
+    const { code, stdout, stderr } = await runCommand(args, { env });
     assert.deepEqual([code, stdout], [78, ''], stderr);
     assert.match(stderr, says);
     assert.doesNotMatch(stderr, /\n\s+at /);
@@ -184,7 +185,7 @@ test('token verify explains a good token check by check, from standard input too
     stdout,
     /ok {5}name {7}"ada"\nok {5}roles {6}"editor"\nok {5}may write {2}yes\nThe token is accepted\.\n$/,
   );
-  const asOperand = await runProgram(['token', 'verify', ...flags, TOKEN]);
+  const asOperand = await runCommand(['token', 'verify', ...flags, TOKEN]);
   assert.equal(asOperand.stdout.split('\n').length, stdout.split('\n').length);
 });
 

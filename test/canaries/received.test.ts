@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { readConfig } from '../../src/server/config.ts';
 import { ConfigFaults } from '../../src/settings/read.ts';
 import { settingOf, VARIABLES, type Variable } from '../../src/settings/table.ts';
-import { runProgram } from '../support/start.ts';
+import { runCommand } from '../support/run-command.ts';
 import { canaries } from './canaries.ts';
 
 const SECRET = 'c4n4ry-0f-4-v4lue';
@@ -112,7 +112,7 @@ test('an address is no folder, and no command makes one of its name [D18]', asyn
   for (const TODO_DATA_DIR of [`https://u:${SECRET}@h/`, `postgres://u:${SECRET}@h/d`]) {
     for (const command of [['serve'], ['migrate'], ['token', 'create', '--name=Ada'], ['check']]) {
       const env = { TODO_ENVIRONMENT: 'development', TODO_DATA_DIR };
-      const { code, stderr } = await runProgram(command, { env });
+      const { code, stderr } = await runCommand(command, { env });
       assert.equal(code, 78);
       assert.match(stderr, /TODO_DATA_DIR must be a folder, not an address, received "\w+:\/\/…@h\/d?"\n$/);
     }
@@ -123,7 +123,7 @@ test('no output of a command has a secret of a value, with all settings at once 
   for (const holder of HOLDERS.slice(0, 5)) {
     const env = Object.fromEntries(VARIABLES.map((variable) => [variable, holder]));
     for (const command of [['serve'], ['config'], ['check'], ['token', 'verify', '-'], [holder]]) {
-      const { code, stdout, stderr } = await runProgram(command, { env });
+      const { code, stdout, stderr } = await runCommand(command, { env });
       assert.notEqual(code, 0);
       assert.ok(!`${stdout}${stderr}`.includes(SECRET), stderr);
     }

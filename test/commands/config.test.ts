@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { closedToOthers, temporaryFolder } from '../support/folder.ts';
-import { runProgram } from '../support/start.ts';
+import { runCommand } from '../support/run-command.ts';
 
 const ISSUER = { TODO_AUTH_ISSUER: 'https://login.example.org', TODO_AUTH_AUDIENCE: 'todo-service' };
 
@@ -19,7 +19,7 @@ function settingsIn(stdout: string): ReadonlyMap<string, readonly string[]> {
 test('config prints what is in force, whether it is a flag, a variable or a default, and names what nothing reads', async () => {
   const read = { TODO_PORT: '1', TODO_CACHE_MB: '0008', TODO_ADMIN_HOST: '::1' };
   const env = { ...ISSUER, ...read, TODO_MAX_CONECTIONS: '5' };
-  const { code, stdout, stderr } = await runProgram(['config', '--port', '0', '--data-dir', 'lists'], {
+  const { code, stdout, stderr } = await runCommand(['config', '--port', '0', '--data-dir', 'lists'], {
     env,
   });
   assert.equal(code, 0);
@@ -44,7 +44,7 @@ test('config prints whole what is never secret: audiences, required claims, the 
     TODO_AUTH_EDITOR_ROLE: 'https://a:b@roles.example/?editor',
     TODO_AUTH_TOKEN_TYPE: 'at+jwt',
   };
-  const { code, stdout } = await runProgram(['config'], { env });
+  const { code, stdout } = await runCommand(['config'], { env });
   assert.equal(code, 0);
   const settings = settingsIn(stdout);
   for (const [name, value] of Object.entries(env).filter(([variable]) => variable !== 'TODO_AUTH_ISSUER')) {
@@ -62,7 +62,7 @@ for (const [what, flags, env, cells] of [
 ] as const) {
   test(`PORT ${what}, says config [D22]`, async () => {
     const words = ['config', '--profile', 'error-demo', ...flags];
-    const { code, stdout, stderr } = await runProgram(words, { env });
+    const { code, stdout, stderr } = await runCommand(words, { env });
     assert.deepEqual([code, stderr], [0, '']);
     assert.deepEqual(settingsIn(stdout).get('TODO_PORT'), cells);
     assert.deepEqual(settingsIn(stdout).get('TODO_ADMIN_PORT'), ['none: no admin listener', 'default']);
@@ -75,7 +75,7 @@ test('config shows no user, no password and no query', async () => {
     TODO_DATABASE: 'postgres://somebody:s3cr3t@db.example/todos?application_name=s3cr3t',
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://somebody:s3cr3t@collector.example/?key=s3cr3t',
   };
-  const { code, stdout, stderr } = await runProgram(['config'], { env });
+  const { code, stdout, stderr } = await runCommand(['config'], { env });
   assert.equal(code, 0);
   assert.doesNotMatch(stdout + stderr, /s3cr3t|somebody/);
   const settings = settingsIn(stdout);
@@ -97,7 +97,7 @@ test('config shows no credential of an address in any spelling that serve accept
   );
   for (const address of addresses.map((parts) => parts.join(''))) {
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: address, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: address };
-    const { code, stdout, stderr } = await runProgram(['config', '--profile', 'error-demo'], { env });
+    const { code, stdout, stderr } = await runCommand(['config', '--profile', 'error-demo'], { env });
     assert.equal(code, 0, address);
     assert.doesNotMatch(stdout + stderr, /s3cr3t/, address);
   }
@@ -106,17 +106,17 @@ test('config shows no credential of an address in any spelling that serve accept
 test('config has the faults of serve, all of them, with 78', async () => {
   const flags = ['--port', 'http', '--no-migrate'];
   const env = { TODO_LOG_LEVEL: 'loud', TODO_AUTH_CLOCK_TOLERANCE: 'x' };
-  const { code, stdout, stderr } = await runProgram(['config', ...flags], { env });
+  const { code, stdout, stderr } = await runCommand(['config', ...flags], { env });
   assert.deepEqual({ code, stdout }, { code: 78, stdout: '' });
   assert.equal(stderr.match(/^ {2}/gm)?.length, 6);
-  assert.deepEqual(await runProgram(['serve', ...flags], { env }), { code, stdout, stderr });
+  assert.deepEqual(await runCommand(['serve', ...flags], { env }), { code, stdout, stderr });
 });
 
 test('commands refuse a database that a secret with a final line break names, and make none [D18]', async () => {
   await using folder = await temporaryFolder();
   const env = { ...ISSUER, TODO_DATABASE: `sqlite:${folder.path}/todos.db\n` };
   for (const command of [['serve'], ['config'], ['migrate'], ['check'], ['import', '-']]) {
-    const { code, stderr } = await runProgram(command, { env });
+    const { code, stderr } = await runCommand(command, { env });
     assert.equal(code, 78);
     assert.match(stderr, /\n {2}TODO_DATABASE must not end with white space, received "…\\n"\n$/);
   }
@@ -126,7 +126,7 @@ test('commands refuse a database that a secret with a final line break names, an
 test('a path of SQLite that begins with white space or a quote, which would be a new file, is a fault', async () => {
   for (const path of [' todos.db', '\u00a0todos.db', '"todos.db"', "'todos.db'"]) {
     const env = { ...ISSUER, TODO_DATABASE: `sqlite:${path}` };
-    const { code, stderr } = await runProgram(['config'], { env });
+    const { code, stderr } = await runCommand(['config'], { env });
     assert.equal(code, 78);
     assert.match(stderr, /\n {2}TODO_DATABASE must be "sqlite:" and a path, .*, received "sqlite:…"\n$/);
   }
@@ -140,11 +140,11 @@ test('config says what serve would refuse of the address of a database, or of a 
     ['', { PGSSLMODE: 'allow' }, 'PGSSLMODE must be "verify-full"'],
   ] as const) {
     const env = { ...ISSUER, TODO_DATABASE: `postgres://db.example/todos?${parameter}`, ...variables };
-    const { code, stderr } = await runProgram(['config'], { env });
+    const { code, stderr } = await runCommand(['config'], { env });
     assert.equal(code, 78);
     const wanted = 'TODO_DATABASE must be like "postgres://todo@localhost/todos", received "postgres://…": ';
     assert.ok(stderr.includes(`\n  ${wanted}${fault}`), stderr);
-    assert.deepEqual((await runProgram(['check'], { env })).code, 78);
+    assert.deepEqual((await runCommand(['check'], { env })).code, 78);
   }
 });
 
@@ -152,23 +152,23 @@ test('config asks for a user of the database where that of the process has no na
   skip: process.getuid?.() === 0 ? closedToOthers() : 'needs root: runs a command as a user without a name',
 }, async () => {
   const env = { ...ISSUER, TODO_DATABASE: 'postgres://db.example/todos', NODE_COMPILE_CACHE: '' };
-  const { code, stderr } = await runProgram(['config'], { env, user: { uid: 54_321, gid: 54_321 } });
+  const { code, stderr } = await runCommand(['config'], { env, user: { uid: 54_321, gid: 54_321 } });
   assert.equal(code, 78);
   assert.match(stderr, /: it must name a user, because the user of this process has no name\n$/);
 });
 
 test('config ends with 69 where a file of a certificate cannot be read', async () => {
   const env = { ...ISSUER, TODO_DATABASE: 'postgres://db.example/todos?sslrootcert=/no/file' };
-  const { code, stderr } = await runProgram(['config'], { env });
+  const { code, stderr } = await runCommand(['config'], { env });
   assert.equal(code, 69);
   assert.match(stderr, /^Cannot start: .*ENOENT/);
 });
 
 test('a misspelled variable is named beside the faults that it causes, by config and by serve', async () => {
   const env = { TODO_AUTH_ISUER: 'https://login.example.org', TODO_AUTH_AUDIENCE: 'todo-service' };
-  const { code, stderr } = await runProgram(['config'], { env });
+  const { code, stderr } = await runCommand(['config'], { env });
   assert.equal(code, 78);
   assert.match(stderr, /^Nothing reads the variable "TODO_AUTH_ISUER"; "TODO_AUTH_ISSUER" may be meant\.\n/);
   assert.match(stderr, /TODO_AUTH_ISSUER must be .*, received nothing\n$/);
-  assert.equal((await runProgram(['serve'], { env })).stderr, stderr);
+  assert.equal((await runCommand(['serve'], { env })).stderr, stderr);
 });

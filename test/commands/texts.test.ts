@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { readConfig } from '../../src/server/config.ts';
 import { ConfigFaults } from '../../src/settings/read.ts';
 import { settingOf, VARIABLES, type Variable } from '../../src/settings/table.ts';
-import { runProgram } from '../support/start.ts';
+import { runCommand } from '../support/run-command.ts';
 
 const TEXTS = VARIABLES.filter((variable) => 'text' in settingOf(variable) || 'host' in settingOf(variable));
 
@@ -38,7 +38,7 @@ test('no character of a name that a command cannot use is unseen, or steers the 
     ['restore', name],
     ['backup', name],
   ]) {
-    const { code, stderr } = await runProgram(words, { env });
+    const { code, stderr } = await runCommand(words, { env });
     assert.notEqual(code, 0);
     assert.match(stderr, /^Cannot [^\n]*\n?[^\n]*\\u202e\\u001b\[2Jx/);
     assert.match(stderr, /^[\n -~…]*$/);

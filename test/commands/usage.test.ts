@@ -3,7 +3,8 @@ import { dirname } from 'node:path';
 import { test } from 'node:test';
 import { newPath } from '../storage/new-files.ts';
 import { quoted } from '../support/quoted.ts';
-import { endOf, preloading, runProgram, start } from '../support/start.ts';
+import { runCommand } from '../support/run-command.ts';
+import { endOf, preloading, start } from '../support/start.ts';
 
 const CATEGORIES = ['categories list', 'categories add', 'categories rename'];
 const COMMANDS = ['migrate', 'check', 'backup', 'restore', 'export', 'import', ...CATEGORIES];
@@ -12,7 +13,7 @@ const ALL = ['serve', 'config', 'healthcheck', 'openapi', ...COMMANDS, 'token cr
 for (const command of ALL) {
   test(`${command} -h has usage, exit codes and examples, and contacts no database`, async () => {
     const env = { TODO_DATABASE: 'postgres://127.0.0.1:1/todos' };
-    const { code, stdout, stderr } = await runProgram([...command.split(' '), '-h'], { env });
+    const { code, stdout, stderr } = await runCommand([...command.split(' '), '-h'], { env });
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
     assert.match(stdout, new RegExp(`^Usage: todo-service ${command} `));
     assert.match(stdout, /\nExit codes: 0 [\s\S]*\nExamples:\n {2}\S/);
@@ -21,7 +22,7 @@ for (const command of ALL) {
 
 for (const words of [[], ...ALL.map((command) => command.split(' ')), ['categories'], ['token']]) {
   test(`the help of ${words.join(' ') || 'all commands'} is at most 118 columns wide`, async () => {
-    const { stdout } = await runProgram([...words, '--help']);
+    const { stdout } = await runCommand([...words, '--help']);
     assert.deepEqual(
       stdout.split('\n').filter((line) => line.length > 118),
       [],
@@ -38,19 +39,19 @@ test('what standard output does not take is one line and 74, and the work is don
     child.stdin.end();
     assert.deepEqual(await endOf(child), { end: 74, said: 'Cannot print: write EPIPE\n' });
   }
-  const { code } = await runProgram(['check', '--database', database]);
+  const { code } = await runCommand(['check', '--database', database]);
   assert.equal(code, 0);
 });
 
 test('--help, -h and help before the command are the same', async () => {
-  const help = await runProgram(['categories', 'add', '--help']);
+  const help = await runCommand(['categories', 'add', '--help']);
   assert.match(help.stdout, /^Usage: todo-service categories add NAME /);
-  assert.deepEqual(await runProgram(['categories', 'add', '-h']), help);
-  assert.deepEqual(await runProgram(['help', 'categories', 'add']), help);
+  assert.deepEqual(await runCommand(['categories', 'add', '-h']), help);
+  assert.deepEqual(await runCommand(['help', 'categories', 'add']), help);
 });
 
 test('flags without a command are those of serve', async () => {
-  assert.deepEqual(await runProgram(['--profile', 'error-demo', '-h']), await runProgram(['serve', '-h']));
+  assert.deepEqual(await runCommand(['--profile', 'error-demo', '-h']), await runCommand(['serve', '-h']));
 });
 
 for (const [group, members] of [
@@ -58,37 +59,37 @@ for (const [group, members] of [
   ['token', ['create', 'verify']],
 ] as const) {
   test(`${group} --help and -h list the commands that begin so, and no other`, async () => {
-    const help = await runProgram([group, '--help']);
+    const help = await runCommand([group, '--help']);
     assert.deepEqual([help.code, help.stderr], [0, '']);
     const listed = [...help.stdout.matchAll(/^ {2}(\S+ \S+) {2,}\S/gm)].map(([, name]) => name);
     assert.deepEqual(
       listed,
       members.map((member) => `${group} ${member}`),
     );
-    assert.deepEqual(await runProgram([group, '-h']), help);
+    assert.deepEqual(await runCommand([group, '-h']), help);
   });
 
   test(`${group} without a second word is half of a command, and names the whole ones: 2`, async () => {
-    const { stdout: help } = await runProgram([group, '--help']);
-    const { code, stderr } = await runProgram([group]);
+    const { stdout: help } = await runCommand([group, '--help']);
+    const { code, stderr } = await runCommand([group]);
     const whole = members.map((member) => `"${group} ${member}"`).join(' or ');
     const reason = `it is half of a command, which is ${whole}`;
     assert.deepEqual({ code, stderr }, { code: 2, stderr: `Cannot run "${group}": ${reason}.\n\n${help}` });
   });
 
   test(`${group} with a wrong second word is wrong usage and lists the right ones: 2`, async () => {
-    const { stdout: help } = await runProgram([group, '--help']);
-    const { code, stderr } = await runProgram([group, 'burn']);
+    const { stdout: help } = await runCommand([group, '--help']);
+    const { code, stderr } = await runCommand([group, 'burn']);
     const message = `Cannot run "${group} burn": it is not a command.\n\n${help}`;
     assert.deepEqual({ code, stderr }, { code: 2, stderr: message });
   });
 }
 
 test('--help, -h and help list every command', async () => {
-  const help = await runProgram(['--help']);
+  const help = await runCommand(['--help']);
   assert.deepEqual([help.code, help.stderr], [0, '']);
   for (const command of ALL) assert.match(help.stdout, new RegExp(`^ {2}${command} {2,}\\S`, 'm'));
-  for (const word of ['-h', 'help']) assert.deepEqual(await runProgram([word]), help);
+  for (const word of ['-h', 'help']) assert.deepEqual(await runCommand([word]), help);
 });
 
 const WRONG: readonly (readonly [args: readonly string[], message: string])[] = [
@@ -148,14 +149,14 @@ const WRONG: readonly (readonly [args: readonly string[], message: string])[] = 
 
 for (const [args, message] of WRONG) {
   test(`todo-service ${quoted(args.join(' ')).slice(0, 40)} is wrong usage: 2`, async () => {
-    const { code, stdout, stderr } = await runProgram(args);
+    const { code, stdout, stderr } = await runCommand(args);
     assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
     assert.equal(stderr.split('\n')[0], message);
   });
 }
 
 test('a number of copies to keep that begins with a dash is wrong usage: 2', async () => {
-  const { code, stderr } = await runProgram(['backup', 'no-such-folder', '--keep', '-1']);
+  const { code, stderr } = await runCommand(['backup', 'no-such-folder', '--keep', '-1']);
   assert.equal(code, 2);
   assert.match(stderr, /^Option '--keep' argument is ambiguous\.\n/);
 });
@@ -165,7 +166,7 @@ for (const args of [
   ['token', 'create', '--name'],
 ]) {
   test(`todo-service ${args.join(' ')} is wrong usage: 2, without a stack`, async () => {
-    const { code, stdout, stderr } = await runProgram(args);
+    const { code, stdout, stderr } = await runCommand(args);
     assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
     assert.match(
       stderr,
@@ -175,7 +176,7 @@ for (const args of [
 }
 
 test('a data directory without a name, as an unset variable of the shell gives it, is not a default: 78', async () => {
-  const { code, stderr } = await runProgram(['migrate', '--data-dir', '']);
+  const { code, stderr } = await runCommand(['migrate', '--data-dir', '']);
   assert.equal(code, 78);
   assert.match(stderr, /\n {2}--data-dir must have a value, received ""\n/);
 });
@@ -185,7 +186,7 @@ for (const command of COMMANDS) {
     const operands: Record<string, readonly string[]> = { 'categories rename': ['1', 'word'] };
     const one = /^(backup|restore|import|categories add)$/.test(command) ? ['word'] : [];
     const env = { TODO_DATABASE: 'mysql://todo:secret@localhost/todos' };
-    const { code, stderr } = await runProgram([...command.split(' '), ...(operands[command] ?? one)], {
+    const { code, stderr } = await runCommand([...command.split(' '), ...(operands[command] ?? one)], {
       env,
     });
     assert.equal(code, 78);
@@ -204,6 +205,6 @@ test('a command for operators does not look at settings of serve that it does no
     TODO_CACHE_MB: 'x',
     TODO_AUTH_CLOCK_TOLERANCE: 'x',
   };
-  const { code, stderr } = await runProgram(['migrate', '--data-dir', dirname(newPath())], { env });
+  const { code, stderr } = await runCommand(['migrate', '--data-dir', dirname(newPath())], { env });
   assert.equal(code, 0, stderr);
 });

@@ -5,7 +5,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import { LIMITS } from '../../src/http/transport/limits.ts';
 import { readConfig } from '../../src/server/config.ts';
 import { SETTINGS, settingOf, VARIABLES } from '../../src/settings/table.ts';
-import { runProgram } from '../support/start.ts';
+import { runCommand } from '../support/run-command.ts';
 
 const read = (path: string) => readFileSync(path, 'utf8');
 const PAGES = globSync(['*.md', 'docs/*.md', 'deploy/*/*.md', 'packages/*/README.md']).map(
@@ -21,7 +21,7 @@ function onPages(pattern: RegExp): { page: string; first: string; second: string
   );
 }
 
-const helpOf = async (...words: string[]) => (await runProgram([...words, '--help'])).stdout;
+const helpOf = async (...words: string[]) => (await runCommand([...words, '--help'])).stdout;
 
 test('every npm script that a document names is there', () => {
   const named = onPages(/\bnpm run (?:-s |--silent )?([a-z][a-z:-]*)/g);

@@ -193,7 +193,7 @@ export function withoutProgress(said: string): string {
 }
 
 /** What a command prints because it is asked for it. */
-function printedBy([command, part]: readonly string[]): 'tokens' | 'titles' | undefined {
+export function printedBy([command, part]: readonly string[]): 'tokens' | 'titles' | undefined {
   if (command === 'token' && part === 'create') return 'tokens';
   return command === 'export' ? 'titles' : undefined;
 }
@@ -251,7 +251,8 @@ function launch(
   return child;
 }
 
-function keepPasswords(words: readonly string[]): void {
+/** Keeps the passwords of addresses, which no output may show. */
+export function keepPasswords(words: readonly string[]): void {
   for (const word of words) {
     const password = /:\/\/[^:/@]*:([^@/]+)@/.exec(word)?.[1];
     if (password !== undefined) canaries.keepSecret(password);
