@@ -78,7 +78,11 @@ export const PARTS: Readonly<Record<string, Part>> = {
   },
   'sqlite-owner': {
     source: ['src/storage/sqlite/owned-database.ts'],
-    tests: ['src/storage/sqlite/owned-database.test.ts'],
+    tests: [
+      'src/storage/sqlite/owned-database.test.ts',
+      'test/storage/sqlite-owner.test.ts',
+      'test/storage/sqlite-rights.test.ts',
+    ],
   },
   'sqlite-restore': {
     source: ['src/storage/sqlite/restore.ts'],

@@ -15,6 +15,7 @@ import {
 import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { compileDisk, noDisk, runOnDisk } from '../../../test/storage/disk.ts';
 import { newDatabase, newPath } from '../../../test/storage/new-files.ts';
 import {
   checkFile,
@@ -30,6 +31,9 @@ import {
   removeDatabase,
   resolvePath,
 } from './file.ts';
+
+const skip = noDisk();
+const library = skip === false ? await compileDisk(dirname(newPath())) : {};
 
 test('a path is absolute, with every link resolved; its folder is made, the file is not', () => {
   const folder = realpathSync(dirname(newPath()));
@@ -146,6 +150,22 @@ test('a link by which the file was named is looked at too [D11]', () => {
   rmSync(link);
   symlinkSync(other, link);
   assert.equal(lookAt(known)?.message, '"link.db" was replaced by another file');
+});
+
+test('a name at which nobody can look is unseen [D16]', { skip }, () => {
+  const path = newPath();
+  for (const each of ['', '-wal', '-shm', '-owner']) writeFileSync(path + each, '');
+  const unseen = newPath('unseen');
+  const said = runOnDisk(
+    { ...library, DISK_FOLDER: dirname(path), DISK_UNSEEN: unseen },
+    `import { writeFileSync } from 'node:fs';
+    import { knownFile, lookAt } from '${new URL('./file.ts', import.meta.url)}';
+    const known = knownFile('${path}', '${path}');
+    writeFileSync('${unseen}', '');
+    console.log(JSON.stringify(lookAt(known)));`,
+  );
+  const message = '"todos.db" cannot be looked at: EIO';
+  assert.deepEqual(JSON.parse(said), { failure: 'unavailable', state: 'unseen', message });
 });
 
 test('another connection is one to the known file alone', async () => {

@@ -138,6 +138,8 @@ for (const [what, make] of [
     const { ino } = statSync(sidecar);
     using _lock = await lockFile(path, 0, ignored);
     assert.equal(statSync(sidecar).ino, ino);
+    // With a rollback journal: https://www.sqlite.org/fileformat.html#file_format_version_numbers
+    assert.deepEqual([...readFileSync(sidecar).subarray(18, 20)], [1, 1]);
     await assert.rejects(lockFile(path, 0, ignored), { message: /is served by process / });
   });
 }
