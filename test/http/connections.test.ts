@@ -348,6 +348,28 @@ describe('The budget of a connection', { concurrency: true }, () => {
     assert.equal(read, 256 * 65_536);
   });
 
+  test('a client that reads nothing is cut off after 60 s, although more of its answer is made [D10]', async () => {
+    const server = createServer();
+    const port = await listen(server);
+    const accepted = once(server, 'connection');
+    const client = connect(port, '127.0.0.1').on('error', () => {});
+    const [peer]: Socket[] = await accepted;
+    server.close();
+    assert.ok(peer);
+    const answering = new HttpConnection(peer.on('data', () => {}).on('end', () => {}));
+    Readable.from(Array(256).fill(Buffer.alloc(65_536))).pipe(peer);
+    await settled(() => peer.bytesWritten - peer.writableLength);
+    const now = performance.now();
+    for (const milliseconds of [0, 59_999]) {
+      answering.cutOff(now + milliseconds, LIMITS);
+      assert.equal(peer.destroyed, false);
+      peer.write('more');
+    }
+    answering.cutOff(now + 60_000, LIMITS);
+    assert.ok(peer.destroyed);
+    client.destroy();
+  });
+
   test('of a long answer that nobody takes, 1 MiB at a time waits for the kernel [D10]', async () => {
     const body = Buffer.alloc(16 * 2 ** 20, 'x');
     await using demo = await startDemo({ routes: [get('/large', () => ({ status: 200, body }))] });
