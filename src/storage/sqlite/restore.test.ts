@@ -130,7 +130,7 @@ test('the highest id is the one that was chosen, and its refusal leaves everythi
 test('a database of another page size takes the backup all the same [E3]', async () => {
   const made = await databaseOf('mine');
   using old = new DatabaseSync(made);
-  old.exec('PRAGMA journal_mode = DELETE; PRAGMA page_size = 8192; VACUUM');
+  old.exec('PRAGMA journal_mode = DELETE; PRAGMA page_size = 8192; VACUUM; PRAGMA journal_mode = WAL');
   old.close();
   await restore(made, await backupOf('saved'));
   assert.deepEqual(titlesOf(made), ['saved']);
