@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import * as files from '../storage/new-files.ts';
 import { PASSWORD, PostgresServer } from '../storage/postgres-server.ts';
 import { SCHEMA_VERSION } from '../storage/todos.ts';
-import { type Finished, runProgram } from '../support/start.ts';
+import { runCommand } from '../support/run-command.ts';
+import type { Finished } from '../support/start.ts';
 
 export const server = await PostgresServer.startForAll();
 
@@ -35,11 +36,11 @@ export const engines = {
 /** Of a SQLite file. */
 export const pathOf = (database: string): string => database.replace('sqlite:', '');
 
-type Options = Parameters<typeof runProgram>[1];
+type Options = Parameters<typeof runCommand>[1];
 
 /** Runs a command on a database to its end. */
 export function run(database: string, words: readonly string[], options?: Options): Promise<Finished> {
-  return runProgram([...words, '--database', database], options);
+  return runCommand([...words, '--database', database], options);
 }
 
 /** The same of a command that must succeed and say nothing on standard error: what it prints. */
