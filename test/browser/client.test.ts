@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { stripTypeScriptTypes } from 'node:module';
 import { after, test } from 'node:test';
+import { run } from '../../tools/command.ts';
 import { startProxy } from '../client/proxy.ts';
-import { listen } from '../support/folder.ts';
+import { listen, temporaryFolder } from '../support/folder.ts';
 import { startList } from '../support/list.ts';
 import { openWatched, startChromium } from './browser.ts';
 
-const source = await readFile(new URL('../../packages/client/src/client.ts', import.meta.url), 'utf8');
-const script = stripTypeScriptTypes(source);
+await using folder = await temporaryFolder();
+run('node_modules/.bin/tsc', '--project', 'packages/client', '--outDir', folder.path);
+const script = await readFile(`${folder.path}/client.js`, 'utf8');
 
 /** Of requests below `/api`, which nobody answers but with a login. */
 const mounted: string[] = [];
