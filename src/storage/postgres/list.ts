@@ -22,9 +22,6 @@ interface Moment {
 /** Changed todos, at most, that are read one by one; for more, the whole list is read. */
 const MOST_CHANGES = 10_000;
 
-/** Triggers that record changes. */
-const TRIGGERS = "'todo_changed', 'todo_removed', 'todo_renumbered'";
-
 // Ids of transactions repeat after a crash, when the server resets its statistics, and on another server. The other parts
 // show a copy of the database, TRUNCATE, a restored table, and triggers that were off for a while.
 const MOMENT = `pg_current_snapshot()::text AS snapshot,
@@ -34,7 +31,7 @@ const MOMENT = `pg_current_snapshot()::text AS snapshot,
     (SELECT string_agg(concat_ws(' ', oid, xmin, ctid), ' ' ORDER BY oid) FROM pg_trigger
       WHERE tgrelid = 'todos'::regclass AND NOT tgisinternal)) AS identity,
   (SELECT count(*) = 3 FROM pg_trigger WHERE tgrelid = 'todos'::regclass AND tgenabled = 'A'
-    AND tgname IN (${TRIGGERS})) AS tracked`;
+    AND tgname IN ('todo_changed', 'todo_removed', 'todo_renumbered')) AS tracked`;
 
 /** The present moment in each row, and the changes since a snapshot. A live row wins over its tombstone. */
 const READ_CHANGES = `WITH moment AS MATERIALIZED (
