@@ -67,6 +67,20 @@ async function writeUntilHeld({ socket }: Connection, bytes: string): Promise<nu
   return written;
 }
 
+/** A connection over which 16 MiB of an answer are on their way. */
+async function answering16MiB() {
+  const server = createServer();
+  const port = await listen(server);
+  const accepted = once(server, 'connection');
+  const client = connect(port, '127.0.0.1').on('error', () => {});
+  const [peer]: Socket[] = await accepted;
+  server.close();
+  assert.ok(peer);
+  const answering = new HttpConnection(peer.on('data', () => {}).on('end', () => {}));
+  Readable.from(Array(256).fill(Buffer.alloc(65_536))).pipe(peer);
+  return { client, peer, answering };
+}
+
 describe('The budget of a connection', { concurrency: true }, () => {
   test('of 200 pipelined requests one is under way, and all are answered in the end [D10]', async () => {
     await using gated = await startGated();
@@ -324,15 +338,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
   });
 
   test('a client that goes on reading is not cut off, however long its answer takes [D10]', async () => {
-    const server = createServer();
-    const port = await listen(server);
-    const accepted = once(server, 'connection');
-    const client = connect(port, '127.0.0.1').on('error', () => {});
-    const [peer]: Socket[] = await accepted;
-    server.close();
-    assert.ok(peer);
-    const answering = new HttpConnection(peer.on('data', () => {}).on('end', () => {}));
-    Readable.from(Array(256).fill(Buffer.alloc(65_536))).pipe(peer);
+    const { client, peer, answering } = await answering16MiB();
     let now = performance.now();
     let before = 0;
     let read = 0;
@@ -349,15 +355,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
   });
 
   test('a client that reads nothing is cut off after 60 s, although more of its answer is made [D10]', async () => {
-    const server = createServer();
-    const port = await listen(server);
-    const accepted = once(server, 'connection');
-    const client = connect(port, '127.0.0.1').on('error', () => {});
-    const [peer]: Socket[] = await accepted;
-    server.close();
-    assert.ok(peer);
-    const answering = new HttpConnection(peer.on('data', () => {}).on('end', () => {}));
-    Readable.from(Array(256).fill(Buffer.alloc(65_536))).pipe(peer);
+    const { client, peer, answering } = await answering16MiB();
     await settled(() => peer.bytesWritten - peer.writableLength);
     const now = performance.now();
     for (const milliseconds of [0, 59_999]) {
