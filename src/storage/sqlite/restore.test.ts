@@ -44,8 +44,10 @@ test('the kind of a backup is seen by its first bytes', async () => {
   const file = newPath('x');
   writeFileSync(file, 'SQLite format 3\0 and more');
   assert.equal(await kindOf(file), 'database');
-  writeFileSync(file, 'SQLite format 2\0');
-  assert.equal(await kindOf(file), 'export');
+  for (const text of ['SQLite format 2\0', 'SQLite format 3']) {
+    writeFileSync(file, text);
+    assert.equal(await kindOf(file), 'export');
+  }
   await assert.rejects(kindOf(newPath('none')), {
     name: 'BackupRefused',
     reason: 'no-input',

@@ -36,8 +36,8 @@ export async function kindOf(file: string): Promise<'database' | 'export'> {
   try {
     // Opening a named pipe would wait for its writer, and a signal for that.
     await using opened = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
-    const { buffer } = await opened.read(Buffer.alloc(MAGIC.length), 0, MAGIC.length, 0);
-    return buffer.equals(MAGIC) ? 'database' : 'export';
+    const { buffer, bytesRead } = await opened.read(Buffer.alloc(MAGIC.length), 0, MAGIC.length, 0);
+    return buffer.subarray(0, bytesRead).equals(MAGIC) ? 'database' : 'export';
   } catch (error) {
     throw new BackupRefused('no-input', messageOf(error), { cause: error });
   }
