@@ -361,6 +361,32 @@ const refusals: readonly {
     works: [find, list, replace, remove],
   },
   {
+    name: 'a trigger that keeps keys from being deleted',
+    sql: `INSERT INTO idempotency_keys VALUES ('k', 'b', 1, now() - interval '25 hours');
+      CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+      CREATE TRIGGER no BEFORE DELETE ON idempotency_keys FOR EACH ROW EXECUTE FUNCTION no()`,
+    reason: /^a trigger or a rule that is not of this program keeps or changes a key$/,
+    fails: [createOnce],
+    works: [find, list, create, replace, remove],
+  },
+  {
+    name: 'a rule that keeps keys from being deleted',
+    sql: `INSERT INTO idempotency_keys VALUES ('k', 'b', 1, now() - interval '25 hours');
+      CREATE RULE soft AS ON DELETE TO idempotency_keys DO INSTEAD NOTHING`,
+    reason: /^a trigger or a rule that is not of this program keeps or changes a key$/,
+    fails: [createOnce],
+    works: [find, list, create, replace, remove],
+  },
+  {
+    name: 'a trigger that changes keys',
+    sql: `INSERT INTO idempotency_keys VALUES ('other', 'b', 1);
+      CREATE FUNCTION same() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.key := 'other'; RETURN NEW; END $$;
+      CREATE TRIGGER same BEFORE INSERT ON idempotency_keys FOR EACH ROW EXECUTE FUNCTION same()`,
+    reason: /^a trigger or a rule that is not of this program keeps or changes a key$/,
+    fails: [createOnce],
+    works: [find, list, create, replace, remove],
+  },
+  {
     name: 'a publication without a replica identity (55000)',
     sql: 'ALTER TABLE todos REPLICA IDENTITY NOTHING; CREATE PUBLICATION all_todos FOR TABLE todos',
     reason: /^cannot delete from table "todos" because it does not have a replica identity/,

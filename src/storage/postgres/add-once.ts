@@ -44,6 +44,9 @@ const SWEEP = `WITH old AS MATERIALIZED (
 /** The reason why a create has no id. */
 export const NOTHING_MADE = 'a trigger that is not of this program leaves out a row';
 
+/** Times that a create is sent, at most: an expired key makes way first, or another create with the key is faster. */
+const TRIES = 5;
+
 interface Row {
   readonly id: number;
   readonly outcome: 'added' | 'repeated' | 'reused' | 'over';
@@ -71,7 +74,7 @@ export function addingOnce(
 
   async function addOnce(todo: TodoMembers, { key, body, patienceMs }: Once): Promise<CreateOutcome> {
     const until = performance.now() + patienceMs;
-    for (;;) {
+    for (let tries = 0; tries < TRIES; tries += 1) {
       // 0 would mean no limit.
       const left = `${Math.max(1, Math.ceil(until - performance.now()))}ms`;
       const values = [key, body, left, ...valuesOf(todo)];
@@ -89,9 +92,10 @@ export function addingOnce(
         // Another create with the key was faster. Its outcome is read next.
         if (!isKeyTaken(error)) throw error;
       }
-      // A key that row security hides would repeat this without an end.
+      // Row security may hide the key.
       await database.checkNoneHidden('idempotency_keys');
     }
+    throw new StoreBroken('a trigger or a rule that is not of this program keeps or changes a key');
   }
 
   return async (todo, once) => {
