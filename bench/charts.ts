@@ -18,8 +18,10 @@ const COLOURS: Readonly<Record<string, string>> = {
   'service-postgresql': '#cc79a7',
   constant: '#8c959f',
   fastify: '#009e73',
+  'fastify-kept': '#66c2a4',
   elysia: '#e69f00',
   go: '#d55e00',
+  'go-kept': '#f4a582',
   rust: '#b8a800',
 };
 
@@ -112,7 +114,7 @@ function byLength({ costs }: Figures): TopLevelSpec {
 }
 
 function byServer({ latency }: Figures): TopLevelSpec {
-  const values: Row[] = Object.entries(TIMED).flatMap(([kind, title]) =>
+  const values: Row[] = Object.entries(TIMED).flatMap(([kind, { title }]) =>
     Object.entries(latency[kind] ?? {}).map(([name, { p50, p99, perSecond }]) => {
       const row = { name, server: titleOf(name), kind: title };
       if (median(perSecond) >= REACHED * LATENCY_RATE) return { ...row, p50: median(p50), p99: median(p99) };
@@ -132,7 +134,7 @@ function byServer({ latency }: Figures): TopLevelSpec {
   return {
     data: { values },
     padding: 8,
-    facet: { field: 'kind', type: 'nominal', sort: Object.values(TIMED) },
+    facet: { field: 'kind', type: 'nominal', sort: Object.values(TIMED).map(({ title }) => title) },
     columns: 2,
     spec: {
       width: 240,

@@ -12,10 +12,10 @@ const HELP = `Usage: node bench/compare.ts [flags]
 
 Asks services of this checkout and of another one as fast as it goes, in turns, each with a database of its own: one todo,
 creates, creates with a new Idempotency-Key, replaces, lists of which each comes after a replace, and on SQLite lists of
-1,000 todos (72 KB), 2,000 and 10,000 that stay. Prints the medians
-of the microseconds of processor that each service took for a request and of requests a second, and those of this
-checkout by the other's, of the same round. Processor time means something where other programs run, throughput
-little. Without --before both are this checkout: how far from 1 the machine makes a ratio. On Linux.
+20 todos, 1,000 (72 KB) and 10,000 that stay. Prints the medians of the microseconds of processor that each service took for
+a request and of requests a second, and those of this checkout by the other's, of the same round. Processor time means
+something where other programs run, throughput little. Without --before both are this checkout: how far from 1 the machine
+makes a ratio. On Linux.
 
   --before FOLDER  a checkout with node_modules
   --clients N      default 16
@@ -24,13 +24,14 @@ little. Without --before both are this checkout: how far from 1 the machine make
   --todos N        there before, default 1000
   --postgresql     on one PostgreSQL server instead of SQLite; it does not wait for its disk
   --synced         it does
+  --admin          with the admin listener
   --help
 `;
 
-const { before, clients, rounds, seconds, todos, postgresql, synced } = scriptFlags(
+const { before, clients, rounds, seconds, todos, postgresql, synced, admin } = scriptFlags(
   HELP,
   { clients: 16, rounds: 10, seconds: 2, todos: 1_000 },
-  ['postgresql', 'synced'],
+  ['postgresql', 'synced', 'admin'],
   ['before'],
 );
 
@@ -42,7 +43,7 @@ const KINDS = {
   'create with a key': 'createOnce',
 } as const;
 
-const LISTS = [1_000, 2_000, 10_000];
+const LISTS = [20, 1_000, 10_000];
 
 process.setMaxListeners(0);
 const parts = new AsyncDisposableStack();
@@ -53,6 +54,7 @@ const server = postgresql
 /** A service of a checkout, on a database. @returns what asks it, and what does one thing for a while and measures it. */
 async function start(checkout: string | undefined, database: string | undefined, size: number) {
   const { service, ask } = await startLoaded(parts, {
+    env: admin ? { TODO_ADMIN_PORT: '0' } : {},
     ...(database !== undefined && { args: ['--database', database] }),
     ...(checkout !== undefined && { checkout }),
   });

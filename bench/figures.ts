@@ -10,7 +10,7 @@ export type Cost = Readonly<Record<'service' | 'postgres' | 'others' | 'bytes' |
 export type Size = Readonly<Record<'memory' | 'database' | 'firstList', number>>;
 
 /** Milliseconds until the whole answer is there, below which these shares of the requests stay. */
-export type Latency = Readonly<Record<'p50' | 'p99' | 'p999' | 'perSecond', number>>;
+export type Latency = Readonly<Record<'p50' | 'p99' | 'perSecond', number>>;
 
 /** Each figure in the order of the rounds: what stands at one place was measured in one round. */
 export type Rounds<T> = Record<keyof T, number[]>;

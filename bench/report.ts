@@ -5,8 +5,8 @@ import { ALONE, SERVERS } from './servers.ts';
 /** Microseconds of a core in a second that a service should be planned with. */
 const PLANNED = 0.7e6;
 
-/** Half of the rounds further apart than this share of the median is a figure that says so. */
-const STEADY = 0.2;
+/** Where the middle half of the rounds reaches further from the median than this share of it, it is shown in its place. */
+const STEADY = { read: 0.1, write: 0.2 } as const;
 
 /** Requests of a second at which answers are timed. */
 export const LATENCY_RATE = 1_000;
@@ -16,13 +16,10 @@ export const REACHED = 0.95;
 
 const TITLES = Object.fromEntries(ALONE.map(({ name, title }) => [name, title]));
 
-type Figure = Rounds<Cost> | undefined;
-
 /** All tables that these figures give, of Markdown. The first cell of each is another one. */
 export function tablesOf(figures: Figures): readonly string[] {
-  return [sized(figures), beside(figures), byRate(figures), byInstances(figures), waited(figures)].filter(
-    (lines) => lines !== '',
-  );
+  const tables = [sized, costs, throughput, byRate, byInstances, waited];
+  return tables.map((make) => make(figures)).filter((lines) => lines !== '');
 }
 
 /** A server that is asked for one todo again and again has all of its core, unless another program has a part. */
@@ -47,7 +44,20 @@ export function disturbed({ costs }: Figures): readonly string[] {
 }
 
 /** What each server takes for a request. */
-function beside({ costs }: Figures): string {
+const costs = (figures: Figures) => beside('µs of a request', figures, costCell);
+
+/** How many requests each server answers in a second. */
+const throughput = (figures: Figures) =>
+  beside('requests a second', figures, (servers, server) =>
+    shown(servers[server]?.perSecond ?? [], steadyOf(servers)),
+  );
+
+/** A row for each server, a column for each kind of request. */
+function beside(
+  title: string,
+  { costs }: Figures,
+  cell: (servers: Record<string, Rounds<Cost>>, server: string) => string,
+): string {
   const columns = [
     ['one todo', 'one', 10_000],
     ['list of 20', 'list', 20],
@@ -57,9 +67,9 @@ function beside({ costs }: Figures): string {
     ['replace', 'replace', 10_000],
   ] as const;
   const rows = Object.entries(TITLES).map(([server, title]) => {
-    return [title, ...columns.map(([, work, todos]) => costCell(costs[todos]?.[work] ?? {}, server))];
+    return [title, ...columns.map(([, work, todos]) => cell(costs[todos]?.[work] ?? {}, server))];
   });
-  return table(['µs of a request', ...columns.map(([title]) => title)], rows);
+  return table([title, ...columns.map(([title]) => title)], rows);
 }
 
 /** One todo at each rate, by server: what the table and the chart of cost against rate have. */
@@ -87,27 +97,33 @@ function byInstances({ costs }: Figures): string {
   return table(['Instances', 'one todo, µs', 'replace, µs', 'each other one follows it, µs'], rows);
 }
 
-/** Titles of the kinds of requests whose answers are timed. */
+/** The kinds of requests whose answers are timed. */
 export const TIMED = {
-  one: 'one todo',
-  replace: 'replace',
-  create: 'create',
-  list: 'list of 1,000',
+  one: { title: 'one todo', does: 'read' },
+  replace: { title: 'replace', does: 'write' },
+  create: { title: 'create', does: 'write' },
+  list: { title: 'list of 1,000', does: 'read' },
 } as const;
 
 /** Milliseconds of answers at the rate. */
 function waited({ latency }: Figures): string {
-  const cell = (rounds: Rounds<Latency> | undefined) => {
+  const cell = (rounds: Rounds<Latency> | undefined, steady: number) => {
     if (rounds === undefined) return '–';
     const reached = median(rounds.perSecond);
     if (reached < REACHED * LATENCY_RATE) return `only ${round(reached)}/s`;
-    return [rounds.p50, rounds.p99, rounds.p999].map((share) => short(median(share))).join('/');
+    return [rounds.p50, rounds.p99].map((share) => shown(share, steady, short)).join(' / ');
   };
   const servers = Object.entries(TITLES).filter(([server]) => latency.one?.[server] !== undefined);
   const rows = servers.map(([server, title]) => {
-    return [title, ...Object.keys(TIMED).map((kind) => cell(latency[kind]?.[server]))];
+    const cells = Object.entries(TIMED).map(([kind, { does }]) =>
+      cell(latency[kind]?.[server], STEADY[does]),
+    );
+    return [title, ...cells];
   });
-  return table([`ms at ${LATENCY_RATE.toLocaleString('en')}/s`, ...Object.values(TIMED)], rows);
+  return table(
+    [`ms at ${LATENCY_RATE.toLocaleString('en')}/s`, ...Object.values(TIMED).map(({ title }) => title)],
+    rows,
+  );
 }
 
 /** What services take and, from that, how many people or instances that makes. */
@@ -173,33 +189,28 @@ function sized({ costs, sizes }: Figures): string {
   );
 }
 
-const costCell = (servers: Record<string, Rounds<Cost>>, server: string) =>
-  costOf(servers[server], servers.constant);
+/** A write has no constant. */
+const steadyOf = ({ constant }: Record<string, Rounds<Cost>>) =>
+  STEADY[constant === undefined ? 'write' : 'read'];
 
-/**
- * Microseconds, those of PostgreSQL, and how many times the constant's of the same round: `15.0 + 4.5 (1.31×)`. A write has
- * no constant, and always its spread.
- */
-function costOf(own: Figure, constant?: Figure): string {
+/** Microseconds, those of PostgreSQL, and how many times the constant's of the same round: `15.0 + 4.5 (1.31×)`. */
+function costCell(servers: Record<string, Rounds<Cost>>, server: string): string {
+  const { [server]: own, constant } = servers;
   if (own === undefined) return '–';
-  const postgres = median(own.postgres) > 0 ? ` + ${round(median(own.postgres))}` : '';
-  const time = round(median(own.service));
-  if (constant === undefined) return `${time}${postgres} ${spread(own.service)}`;
-  if (constant === own) return withSpread(own.service, time);
+  const steady = steadyOf(servers);
+  const postgres = median(own.postgres) > 0 ? ` + ${shown(own.postgres, steady)}` : '';
+  const time = `${shown(own.service, steady)}${postgres}`;
+  if (constant === undefined || constant === own) return time;
   const ratios = own.service.map((cost, index) => cost / (constant.service[index] ?? Number.NaN));
-  return `${withSpread(own.service, time)}${postgres} (${withSpread(ratios, `${round(median(ratios))}×`)})`;
+  return `${time} (${shown(ratios, steady)}×)`;
 }
 
-/** How far the middle half of the rounds reaches from their median, at the wider side. */
-function reach(values: readonly number[]): number {
-  const middle = median(values);
-  return Math.max(quantile(values, 0.75) - middle, middle - quantile(values, 0.25)) / middle;
+/** The median, or the middle half of the values where that reaches further from it than this share. */
+function shown(values: readonly number[], steady: number, text = round): string {
+  const [low = 0, middle = 0, high = 0] = [0.25, 0.5, 0.75].map((share) => quantile(values, share));
+  const isWide = Math.max(high - middle, middle - low) > steady * middle;
+  return isWide ? `${text(low)}–${text(high)}` : text(middle);
 }
-
-const spread = (values: readonly number[]) => `±${Math.round(100 * reach(values))}%`;
-
-const withSpread = (values: readonly number[], text: string) =>
-  reach(values) > STEADY ? `${text} ${spread(values)}` : text;
 
 export const median = (values: readonly number[]) => quantile(values, 0.5);
 

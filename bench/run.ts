@@ -6,7 +6,7 @@ import { giveUp, outputOf, run } from '../tools/command.ts';
 import { openDatabases } from './databases.ts';
 import { draw, holdCharts, PUBLISHED } from './draw.ts';
 import { merged, noFigures, readFigures, writeFigures } from './figures.ts';
-import { measureLatency } from './latency.ts';
+import { LATENCY_ROUNDS, measureLatency } from './latency.ts';
 import { cores } from './load.ts';
 import { measureCosts, SCENARIOS } from './measure.ts';
 import { disturbed, LATENCY_RATE, tablesOf } from './report.ts';
@@ -21,7 +21,7 @@ const HELP = `Usage: npm run bench -- [flags]
 
 Measures todo-service beside the same list by others, each server in turns with the others and with a constant. Prints tables
 of Markdown; docs/sizing.md says how to read them. Needs Linux, two cores and wrk; Go and Rust are left out without their
-compilers, and so is latency without Go. Takes an hour: a scenario takes two to seven minutes. Each round starts every server
+compilers, and so is latency without Go. Takes some two hours: a scenario takes three to thirty minutes, and a figure the rounds that its scenario has. Each round starts every server
 anew, with a copy of the database of its own, and warms up for a second. A figure is the median of the rounds, a ratio that of
 the ratios of each round: other work on the machine hits all alike.
 
@@ -34,7 +34,7 @@ the ratios of each round: other work on the machine hits all alike.
       latency                    how long answers take at ${LATENCY_RATE} requests a second, by vegeta, over at most 500 connections
   --server NAME[,NAME…]    of ${ALL.server.join(', ')};
                            without the constant there are no ratios
-  --rounds N               times that each server is started and measured, in turns; default 5
+  --rounds N               times that each server is started and measured, in turns; 0, the default, for those of each scenario
   --seconds S              of load in each measurement, whole ones; default 2
   --figures FILE           puts what is measured into this file of JSON, in the place of the same works; prints all that it has.
                            ${PUBLISHED} has what is published
@@ -45,7 +45,7 @@ the ratios of each round: other work on the machine hits all alike.
 
 const flags = scriptFlags(
   HELP,
-  { rounds: 5, seconds: 2 },
+  { rounds: 0, seconds: 2 },
   ['draw', 'smoke'],
   ['figures', 'scenario', 'server'],
 );
@@ -68,7 +68,8 @@ const hasVegeta = scenarios.includes('latency') && isHere('latency', VEGETA);
 outputOf('taskset', '-acp', `${cores[1]}`, `${process.pid}`);
 process.setMaxListeners(0);
 
-const turns = flags.smoke ? { rounds: 1, seconds: 1, warmUpSeconds: 0 } : { ...flags, warmUpSeconds: 1 };
+const turns = flags.smoke ? { seconds: 1, warmUpSeconds: 0 } : { seconds: flags.seconds, warmUpSeconds: 1 };
+const roundsOf = (fixed: number) => (flags.smoke ? 1 : flags.rounds || fixed);
 await using folder = await temporaryFolder();
 await using databases = openDatabases(folder.path, !flags.smoke);
 const figures = noFigures(
@@ -79,9 +80,10 @@ for (const name of scenarios) {
   console.error(name);
   if (scenario !== undefined) {
     const todos = flags.smoke ? Math.min(scenario.todos, 1_000) : scenario.todos;
-    await measureCosts({ ...scenario, todos }, servers, databases, figures, turns);
+    const rounds = roundsOf(scenario.rounds);
+    await measureCosts({ ...scenario, todos, rounds }, servers, databases, figures, turns);
   } else if (hasVegeta) {
-    await measureLatency(servers, databases, figures, turns);
+    await measureLatency(servers, databases, figures, roundsOf(LATENCY_ROUNDS), turns);
   }
 }
 let all = figures;

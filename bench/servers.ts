@@ -26,7 +26,13 @@ const service = (name: string, title: string, engine: Engine, env = {}): Server 
     startService({ auth, environment: 'production', built: true, args: ['--database', url], env }),
 });
 
-function peer(name: string, title: string, words: readonly string[], build?: readonly string[]): Server {
+interface Program {
+  readonly words: readonly string[];
+  readonly build?: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+function peer(name: string, title: string, { words, build, env }: Program): Server {
   const [program = '', ...rest] = words;
   return {
     name,
@@ -36,8 +42,8 @@ function peer(name: string, title: string, words: readonly string[], build?: rea
     start(url, { issuer, audience, secret }) {
       const database = url.replace('sqlite:', '');
       const told = { DATABASE: database, ISSUER: issuer, AUDIENCE: audience, SECRET: String(secret) };
-      const env = { PATH: process.env.PATH, NODE_ENV: 'production', ...told };
-      const child = spawn(program, rest, { stdio: ['ignore', 'pipe', 'pipe'], env });
+      const all = { PATH: process.env.PATH, NODE_ENV: 'production', ...told, ...env };
+      const child = spawn(program, rest, { stdio: ['ignore', 'pipe', 'pipe'], env: all });
       const kill = () => child.kill('SIGKILL');
       process.once('exit', kill);
       child.once('exit', () => process.off('exit', kill));
@@ -57,17 +63,25 @@ const bun = at(`node_modules/@oven/bun-${process.platform}-${process.arch.replac
 const go = at('build/go/');
 const rust = ['--manifest-path=rust/Cargo.toml', `--target-dir=${at('build/rust')}`];
 
+const FASTIFY: Program = { words: [process.execPath, at('peers/fastify.ts')] };
+const GO: Program = { words: [`${go}todo-bench`], build: ['go', 'build', '-C', 'go', '-o', go] };
+
 export const SERVERS: readonly Server[] = [
   service('service', 'todo-service', 'SQLite'),
   service('service-admin', 'with the admin listener', 'SQLite', { TODO_ADMIN_PORT: '0' }),
   service('service-postgresql', 'on PostgreSQL', 'PostgreSQL'),
   { ...service('service-postgresql-2', '2 instances', 'PostgreSQL'), instances: 2 },
   { ...service('service-postgresql-3', '3 instances', 'PostgreSQL'), instances: 3 },
-  peer('constant', 'a constant', [process.execPath, at('peers/constant.ts')]),
-  peer('fastify', 'Fastify', [process.execPath, at('peers/fastify.ts')]),
-  peer('elysia', 'Elysia on Bun', [bun, at('peers/elysia.ts')], [bun, '--version']),
-  peer('go', 'Go', [`${go}todo-bench`], ['go', 'build', '-C', 'go', '-o', go]),
-  peer('rust', 'Rust', [at('build/rust/release/todo-bench')], ['cargo', 'build', '-qr', ...rust]),
+  peer('constant', 'a constant', { words: [process.execPath, at('peers/constant.ts')] }),
+  peer('fastify', 'Fastify', FASTIFY),
+  peer('fastify-kept', 'Fastify, list kept', { ...FASTIFY, env: { KEEP: '1' } }),
+  peer('elysia', 'Elysia on Bun', { words: [bun, at('peers/elysia.ts')], build: [bun, '--version'] }),
+  peer('go', 'Go', GO),
+  peer('go-kept', 'Go, list kept', { ...GO, env: { KEEP: '1' } }),
+  peer('rust', 'Rust', {
+    words: [at('build/rust/release/todo-bench')],
+    build: ['cargo', 'build', '-qr', ...rust],
+  }),
 ];
 
 /** Those that are one process. */

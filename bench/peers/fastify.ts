@@ -34,7 +34,15 @@ type One = { Params: { id: number } };
 type Sent = { Body: { title: string; done?: boolean; categoryId: number } };
 
 const ofList = { onRequest: reads, schema: { response: { 200: { type: 'array', items: todo } } } };
-fastify.get('/todos', ofList, async () => (list.all() as told.Row[]).map(told.todoOf));
+const readList = () => (list.all() as told.Row[]).map(told.todoOf);
+let kept: Buffer | undefined;
+if (told.KEEP === undefined) fastify.get('/todos', ofList, async () => readList());
+else {
+  fastify.get('/todos', { onRequest: reads }, async (_, reply) => {
+    kept ??= Buffer.from(JSON.stringify(readList()));
+    return reply.type('application/json; charset=utf-8').send(kept);
+  });
+}
 
 const ofOne = { onRequest: reads, schema: { params, response: { 200: todo } } };
 fastify.get<One>('/todos/:id', ofOne, async ({ params: { id } }, reply) => {
@@ -44,6 +52,7 @@ fastify.get<One>('/todos/:id', ofOne, async ({ params: { id } }, reply) => {
 const ofCreate = { onRequest: writes, schema: { body, response: { 201: todo } } };
 fastify.post<Sent>('/todos', ofCreate, async ({ body: { title, categoryId } }, reply) => {
   const id = Number(add.run(title, categoryId).lastInsertRowid);
+  kept = undefined;
   return reply.code(201).header('location', `/todos/${id}`).send({ id, title, done: false, categoryId });
 });
 
@@ -51,6 +60,7 @@ const ofReplace = { onRequest: writes, schema: { params, body } };
 fastify.put<One & Sent>('/todos/:id', ofReplace, async (request, reply) => {
   const { title, done = false, categoryId } = request.body;
   const { changes } = replace.run(title, done ? 1 : 0, categoryId, request.params.id);
+  kept = undefined;
   return reply.code(changes === 1 ? 204 : 404).send();
 });
 

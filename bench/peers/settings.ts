@@ -1,5 +1,5 @@
-/** What every peer is told by its environment. */
-export const { DATABASE = '', ISSUER = '', AUDIENCE = '', SECRET = '' } = process.env;
+/** What every peer is told by its environment. KEEP=1: the bytes of the list stay until a write. */
+export const { DATABASE = '', ISSUER = '', AUDIENCE = '', SECRET = '', KEEP } = process.env;
 
 export const PRAGMAS = 'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON';
 export const FIND = 'SELECT id, title, done, category_id FROM todos WHERE id = ?';

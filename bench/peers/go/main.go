@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -57,14 +58,41 @@ func main() {
 			}
 		})
 	}
-	handle("GET /todos", func(w http.ResponseWriter, _ *http.Request, _ Todo) {
+	readList := func() []Todo {
 		rows := must(list.Query())
 		defer rows.Close()
 		todos := []Todo{}
 		for rows.Next() {
 			todos = append(todos, must(todoOf(rows.Scan)))
 		}
-		json.NewEncoder(w).Encode(todos)
+		return todos
+	}
+	// With KEEP=1 the bytes of the list stay until a write.
+	var lock sync.Mutex
+	var kept []byte
+	_, keep := os.LookupEnv("KEEP")
+	keptList := func() []byte {
+		lock.Lock()
+		defer lock.Unlock()
+		if kept == nil {
+			kept = must(json.Marshal(readList()))
+		}
+		return kept
+	}
+	write := func(statement *sql.Stmt, values ...any) sql.Result {
+		if keep {
+			lock.Lock()
+			defer lock.Unlock()
+			kept = nil
+		}
+		return must(statement.Exec(values...))
+	}
+	handle("GET /todos", func(w http.ResponseWriter, _ *http.Request, _ Todo) {
+		if keep {
+			w.Write(keptList())
+		} else {
+			json.NewEncoder(w).Encode(readList())
+		}
 	})
 	handle("GET /todos/{id}", func(w http.ResponseWriter, r *http.Request, _ Todo) {
 		todo, err := todoOf(find.QueryRow(r.PathValue("id")).Scan)
@@ -75,13 +103,13 @@ func main() {
 		}
 	})
 	handle("POST /todos", func(w http.ResponseWriter, _ *http.Request, todo Todo) {
-		todo.ID, todo.Done = must(must(add.Exec(todo.Title, todo.CategoryID)).LastInsertId()), false
+		todo.ID, todo.Done = must(write(add, todo.Title, todo.CategoryID).LastInsertId()), false
 		w.Header().Set("Location", fmt.Sprintf("/todos/%d", todo.ID))
 		w.WriteHeader(201)
 		json.NewEncoder(w).Encode(todo)
 	})
 	handle("PUT /todos/{id}", func(w http.ResponseWriter, r *http.Request, todo Todo) {
-		changed := must(must(replace.Exec(todo.Title, todo.Done, todo.CategoryID, r.PathValue("id"))).RowsAffected())
+		changed := must(write(replace, todo.Title, todo.Done, todo.CategoryID, r.PathValue("id")).RowsAffected())
 		w.WriteHeader(map[int64]int{0: 404, 1: 204}[changed])
 	})
 	listener := must(net.Listen("tcp", "127.0.0.1:0"))
