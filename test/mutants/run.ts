@@ -18,8 +18,8 @@ noticed is a failure. Without names, every part: ${Object.keys(PARTS).join(', ')
   --only-survivors  the survivors of the last run again, whose other results stay
 
 A run that takes three times as long as without a change is ended, with all that it has started, and its change counts as
-noticed; on a busy machine it gets another try first. A change with which nothing starts, and of which no test says so,
-counts neither way. The results of a part are in build/mutants/<part>.json.
+noticed; on a busy machine it first gets another try, of three times that limit. A change with which nothing starts, and of
+which no test says so, counts neither way. The results of a part are in build/mutants/<part>.json.
 `;
 
 /** Percent of the mutants that a test must notice. */
@@ -217,7 +217,7 @@ async function examine(
     const limitMs = Math.max(LEAST_LIMIT_MS, seconds * 3_000);
     let ended: Ended = await lane.run(file, limitMs, without);
     const isBusy = (loadavg()[0] ?? 0) > availableParallelism();
-    if (ended.end === 'hung' && isBusy) ended = await lane.run(file, limitMs, without);
+    if (ended.end === 'hung' && isBusy) ended = await lane.run(file, 3 * limitMs, without);
     one.spent += ended.seconds;
     if (ended.end === 'failed' || ended.end === 'hung') one.noticed += 1;
     if (ended.end === 'failed') return resultOf('noticed', `${file}: ${ended.said}`);

@@ -13,7 +13,7 @@ import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { compileDisk, noDisk, runOnDisk } from '../../../test/storage/disk.ts';
+import { compileDisk, cutPower, noDisk, runOnDisk, settle } from '../../../test/storage/disk.ts';
 import { newDatabase, newPath } from '../../../test/storage/new-files.ts';
 import { lockFile, nameDatabase, openOwned } from './owned-database.ts';
 
@@ -39,6 +39,7 @@ test('a database that is missing is made, is durable, and says that it is new', 
   assert.ok(owned.versions.to > 0);
   assert.equal(owned.database.prepare('PRAGMA journal_mode').get()?.journal_mode, 'wal');
   assert.equal(owned.database.prepare('PRAGMA synchronous').get()?.synchronous, 2);
+  assert.equal(owned.database.prepare('PRAGMA busy_timeout').get()?.timeout, 2_000);
   assert.equal(statSync(path).mode & 0o777, 0o600);
   assert.deepEqual(events, []);
   assert.deepEqual(
@@ -66,6 +67,13 @@ for (const name of ['', ':memory:']) {
     });
   });
 }
+
+test('a folder is no file, and gets no lock beside it', async () => {
+  const path = newPath('folder');
+  mkdirSync(path);
+  await assert.rejects(openOwned(path, { logEvent: ignored }), { message: /it must be a file/ });
+  assert.deepEqual(readdirSync(dirname(path)), ['folder']);
+});
 
 test('an open that fails gives the lock free', async () => {
   const path = newPath();
@@ -223,62 +231,95 @@ test('a first start that cannot make its file leaves no database', async () => {
   assert.equal(existsSync(path), false);
 });
 
-/** How `nameDatabase` ends on a disk whose syncs and renames fail from this one on, or at it alone. */
+test('a first start that fails when its file is made leaves nothing of it', async () => {
+  // The log cannot get a longer name.
+  const path = newPath('n'.repeat(240));
+  writeFileSync(`${path}-wal`, 'log');
+  await assert.rejects(openOwned(path, { logEvent: ignored }), { message: /ENAMETOOLONG/ });
+  assert.deepEqual(
+    readdirSync(dirname(path)).sort(),
+    ['-owner', '-wal'].map((suffix) => basename(path) + suffix),
+  );
+});
+
+/**
+ * How `nameDatabase` ends on a disk whose syncs and renames fail from this one on, or at it alone: what is said, the names
+ * then, and the names after a power cut.
+ */
 function namedOn(step: string) {
   const path = newPath();
-  const [unfinished, failing] = [`${path}.made`, newPath('failing')];
+  const folder = dirname(path);
+  const [unfinished, failing, kept, left] = [
+    `${path}.made`,
+    newPath('failing'),
+    newPath('kept'),
+    newPath('left'),
+  ];
   writeFileSync(unfinished, 'new');
-  writeFileSync(`${path}-wal`, 'log');
+  for (const suffix of ['-journal', '-wal']) writeFileSync(path + suffix, 'log');
   writeFileSync(failing, step);
+  settle(folder, kept);
   const said = runOnDisk(
-    { ...library, DISK_FOLDER: dirname(path), DISK_FAILING: failing },
+    { ...library, DISK_FOLDER: folder, DISK_FAILING: failing, DISK_KEPT: kept },
     `import { nameDatabase } from '${new URL('./owned-database.ts', import.meta.url)}';
     try {
       nameDatabase('${unfinished}', '${path}', () => {}, (suffix) => '${path}' + suffix + '.1');
       console.log('done');
     } catch (error) {
-      console.log(error.name + ': ' + error.message.replaceAll('${dirname(path)}/', ''));
+      console.log(error.name + ': ' + error.message.replaceAll('${folder}/', ''));
     }`,
   );
-  return [said, ...readdirSync(dirname(path)).sort()];
+  cutPower(folder, kept, () => 0, left);
+  return [said, ...[folder, left].map((each) => readdirSync(each).sort())];
 }
 
-const BEFORE = ['todos.db-wal', 'todos.db.made'];
-const AFTER = ['todos.db', 'todos.db-wal.1'];
+const BEFORE = ['todos.db-journal', 'todos.db-wal', 'todos.db.made'];
+const HALF_WAY = ['todos.db-journal.1', 'todos.db-wal.1', 'todos.db.made'];
+const AFTER = ['todos.db', 'todos.db-journal.1', 'todos.db-wal.1'];
 
-for (const [step, what, ...wanted] of [
-  // The log, the folder, the file, the folder.
+for (const [step, what, said, names, kept] of [
+  // The logs, the folder, the file, the folder.
   [
-    '1',
-    'a log cannot be moved',
+    '1+',
+    'no log can be moved',
+    "Error: EIO: i/o error, rename 'todos.db-journal' -> 'todos.db-journal.1'",
+    BEFORE,
+    BEFORE,
+  ],
+  [
+    '2',
+    'the second log cannot be moved',
     "Error: EIO: i/o error, rename 'todos.db-wal' -> 'todos.db-wal.1'",
-    ...BEFORE,
+    BEFORE,
+    BEFORE,
   ],
-  ['2', 'the new name of a log is not synced', 'Error: EIO: i/o error, fsync', ...BEFORE],
-  [
-    '3',
-    'the file does not get its name',
-    "Error: EIO: i/o error, rename 'todos.db.made' -> 'todos.db'",
-    ...BEFORE,
-  ],
+  ['3', 'the new names of logs are not synced', 'Error: EIO: i/o error, fsync', BEFORE, BEFORE],
   [
     '4',
-    'the name is not synced',
-    'OutcomeUnknown: nobody knows whether it was done: EIO: i/o error, fsync',
-    ...AFTER,
+    'the file does not get its name',
+    "Error: EIO: i/o error, rename 'todos.db.made' -> 'todos.db'",
+    BEFORE,
+    BEFORE,
   ],
   [
-    '2+',
-    'the log does not get its name again',
-    "OutcomeUnknown: nobody knows whether todos.db-wal.1 got the old name again: EIO: i/o error, rename 'todos.db-wal.1' -> 'todos.db-wal'",
-    'todos.db-wal.1',
-    'todos.db.made',
+    '5',
+    'the name is not synced',
+    'OutcomeUnknown: nobody knows whether it was done: EIO: i/o error, fsync',
+    AFTER,
+    HALF_WAY,
   ],
-  ['5', 'all goes well', 'done', ...AFTER],
+  [
+    '3+',
+    'the logs do not get their names again',
+    "OutcomeUnknown: nobody knows whether todos.db-journal.1 and todos.db-wal.1 got the old name again: EIO: i/o error, rename 'todos.db-journal.1' -> 'todos.db-journal'",
+    HALF_WAY,
+    BEFORE,
+  ],
+  ['6', 'all goes well', 'done', AFTER, AFTER],
 ] as const) {
   test(`on a disk where ${what}, the names are as they were, or it is said that nobody knows`, {
     skip,
   }, () => {
-    assert.deepEqual(namedOn(step), wanted);
+    assert.deepEqual(namedOn(step), [said, names, kept]);
   });
 }

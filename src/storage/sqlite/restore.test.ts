@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { put } from '../../../test/storage/damage.ts';
 import { exportOf } from '../../../test/storage/moving.ts';
 import { execute, newDatabase, newPath, titlesOf } from '../../../test/storage/new-files.ts';
 import type { BackupProgress } from '../maintenance.ts';
@@ -26,12 +27,19 @@ async function backupOf(title: string): Promise<string> {
 
 const ignored = () => {};
 
-/** Restores, and tells the steps. */
-async function restore(path: string, file: string, highestOf = (highest: number) => highest) {
+/** Restores, and tells the steps. @param changed What another program does to the backup when it is about to be copied. */
+async function restore(
+  path: string,
+  file: string,
+  { highestOf = (highest: number) => highest, changed = ignored as (file: string) => void } = {},
+) {
   const steps: (BackupProgress | string | object)[] = [];
   const restored = await new Restore().run(path, file, {
     highestOf,
-    onProgress: (progress) => steps.push(progress),
+    onProgress(progress) {
+      if (steps.length === 0) changed(file);
+      steps.push(progress);
+    },
     onDeciding: () => steps.push('deciding'),
     logEvent: (event) => steps.push(event),
   });
@@ -118,14 +126,14 @@ test('a file that is no database is kept too, with its log, and replaced [E3]', 
 test('the highest id is the one that was chosen, and its refusal leaves everything as it was', async () => {
   const path = newPath();
   const file = await backupOf('saved');
-  assert.equal((await restore(path, file, (highest) => highest + 41)).highestId, 42);
+  assert.equal((await restore(path, file, { highestOf: (highest) => highest + 41 })).highestId, 42);
   using database = new DatabaseSync(path);
   assert.equal(database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'todos'").get()?.seq, 42);
-  const refuse = () => {
+  const highestOf = () => {
     throw new Error('no such id');
   };
   const other = newPath();
-  await assert.rejects(restore(other, file, refuse), /no such id/);
+  await assert.rejects(restore(other, file, { highestOf }), /no such id/);
   assert.deepEqual(namesBeside(other), []);
 });
 
@@ -169,13 +177,32 @@ for (const [what, make, wanted] of [
     { name: 'BackupRefused', reason: 'bad-data' },
   ],
   [
-    'has a row that breaks a rule',
+    'has rows that break a rule',
     async () => {
       const file = await backupOf('saved');
-      execute(file, 'PRAGMA foreign_keys = OFF; UPDATE todos SET category_id = 9');
+      execute(
+        file,
+        "UPDATE todos SET category_id = 9; INSERT INTO todos (title, category_id) VALUES ('a', 9)",
+      );
       return file;
     },
-    { name: 'BackupRefused', reason: 'bad-data' },
+    {
+      name: 'BackupRefused',
+      reason: 'bad-data',
+      message: [1, 2].map((id) => `row ${id} of todos names a category that does not exist`).join(', '),
+    },
+  ],
+  [
+    'the machine does not open',
+    async () => {
+      const file = await backupOf('saved');
+      // As one that a program has open.
+      execute(file, 'PRAGMA journal_mode = WAL');
+      writeFileSync(`${file}-wal`, '');
+      symlinkSync('elsewhere', `${file}-shm`);
+      return file;
+    },
+    { name: 'StoreUnavailable', message: 'unable to open database file' },
   ],
 ] as const) {
   test(`a backup that ${what} is refused, and the database stays as it was [E3]`, async () => {
@@ -183,6 +210,32 @@ for (const [what, make, wanted] of [
     await assert.rejects(restore(path, await make()), wanted);
     assert.deepEqual(titlesOf(path), ['mine']);
     assert.deepEqual(namesBeside(path), ['todos.db']);
+  });
+}
+
+test('a backup that is changed while it is read is refused [E3]', async () => {
+  const path = newPath();
+  const changed = (file: string) => execute(file, 'DELETE FROM todos');
+  await assert.rejects(restore(path, await backupOf('saved'), { changed }), {
+    name: 'BackupRefused',
+    reason: 'bad-data',
+    message: 'it was changed while it was read',
+  });
+  assert.deepEqual(namesBeside(path), []);
+});
+
+for (const [what, damage] of [
+  ['is damaged behind its header', (bytes: Buffer) => bytes.fill(0xff, 100)],
+  ['is of a format to come', (bytes: Buffer) => put(bytes, 47, Buffer.of(9))],
+] as const) {
+  test(`a database that ${what} is kept as it is, and replaced [E3]`, async () => {
+    const path = await databaseOf('mine');
+    const damaged = damage(readFileSync(path));
+    writeFileSync(path, damaged);
+    const { old } = await restore(path, await backupOf('saved'));
+    assert.deepEqual(titlesOf(path), ['saved']);
+    assert.deepEqual(readFileSync(old?.path ?? ''), damaged);
+    assert.equal(old?.highestId, undefined);
   });
 }
 
