@@ -116,7 +116,12 @@ export const PARTS: Readonly<Record<string, Part>> = {
   },
   'postgres-pool': {
     source: ['src/storage/postgres/{cancel,cluster,connection-pool,statement-pool}.ts'],
-    tests: ['src/storage/postgres/cancel.test.ts', 'test/storage/postgres-connections.test.ts'],
+    tests: [
+      'src/storage/postgres/cancel.test.ts',
+      'test/storage/postgres-connections.test.ts',
+      'test/storage/postgres-durability.test.ts',
+      'test/storage/postgres-row-security.test.ts',
+    ],
   },
   transport: {
     source: ['src/http/transport/{connection,framing,listener,server,validation}.ts'],
@@ -124,11 +129,15 @@ export const PARTS: Readonly<Record<string, Part>> = {
       'src/http/transport/connection.test.ts',
       'src/http/transport/validation.test.ts',
       'test/http/transport.test.ts',
+      'test/http/bodies.test.ts',
       'test/http/connections.test.ts',
       'test/http/half-closed.test.ts',
       'test/http/linger.test.ts',
       'test/http/slow.test.ts',
       'test/http/connection-limit.test.ts',
+      'test/lifecycle/drain.test.ts',
+      'test/lifecycle/idle-at-stop.test.ts',
+      'test/lifecycle/stall.test.ts',
     ],
   },
   sockets: {

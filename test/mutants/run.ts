@@ -18,8 +18,9 @@ noticed is a failure. Without names, every part: ${Object.keys(PARTS).join(', ')
   --only-survivors  the survivors of the last run again, whose other results stay
 
 A run that takes three times as long as without a change is ended, with all that it has started, and its change counts as
-noticed; on a busy machine it first gets another try, of three times that limit. A change with which nothing starts, and of
-which no test says so, counts neither way. The results of a part are in build/mutants/<part>.json.
+noticed; on a busy machine it gets another try, of three times that limit, when no other file notices the change. A change
+with which nothing starts, and of which no test says so, counts neither way. The results of a part are in
+build/mutants/<part>.json.
 `;
 
 /** Percent of the mutants that a test must notice. */
@@ -208,22 +209,29 @@ async function examine(
   if (changed === undefined) return resultOf('error', 'it cannot be parsed');
   using _changed = lane.change(mutant.file, changed);
   let broken: string | undefined;
+  let hung: Known | undefined;
   let reaching = 0;
-  const order = known.toSorted((one, other) => one.spent / one.noticed - other.spent / other.noticed);
-  for (const one of order) {
-    const { file, seconds, reached } = one;
-    if (!reached.has(id)) continue;
-    reaching += 1;
-    const limitMs = Math.max(LEAST_LIMIT_MS, seconds * 3_000);
-    let ended: Ended = await lane.run(file, limitMs, without);
-    const isBusy = (loadavg()[0] ?? 0) > availableParallelism();
-    if (ended.end === 'hung' && isBusy) ended = await lane.run(file, 3 * limitMs, without);
+  const runOf = async (one: Known, times = 1): Promise<Ended> => {
+    const limitMs = times * Math.max(LEAST_LIMIT_MS, one.seconds * 3_000);
+    const ended = await lane.run(one.file, limitMs, without);
     one.spent += ended.seconds;
     if (ended.end === 'failed' || ended.end === 'hung') one.noticed += 1;
-    if (ended.end === 'failed') return resultOf('noticed', `${file}: ${ended.said}`);
-    if (ended.end === 'hung') return resultOf('hung', file);
-    if (ended.end === 'broken') broken ??= `${file}: ${ended.said}`;
+    return ended;
+  };
+  const order = known.toSorted((one, other) => one.spent / one.noticed - other.spent / other.noticed);
+  for (const one of order) {
+    if (!one.reached.has(id)) continue;
+    reaching += 1;
+    const { end, said } = await runOf(one);
+    if (end === 'failed') return resultOf('noticed', `${one.file}: ${said}`);
+    if (end === 'broken') broken ??= `${one.file}: ${said}`;
+    if (end !== 'hung') continue;
+    const isBusy = (loadavg()[0] ?? 0) > availableParallelism();
+    if (!isBusy) return resultOf('hung', one.file);
+    if (hung !== undefined) break;
+    hung = one;
   }
+  if (hung !== undefined && (await runOf(hung, 3)).end !== 'passed') return resultOf('hung', hung.file);
   if (broken !== undefined) return resultOf('error', broken);
   return resultOf('survived', reaching === 0 ? 'no test reaches it' : `${reaching} files reach it`);
 }
