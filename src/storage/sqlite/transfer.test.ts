@@ -4,11 +4,15 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { compileDisk, noDisk, runOnDisk } from '../../../test/storage/disk.ts';
 import { execute, newDatabase, newPath, titlesOf } from '../../../test/storage/new-files.ts';
 import type { ExportSource, Rows } from '../transfer/contents.ts';
 import { exportParts } from '../transfer/lines.ts';
 import { readExport } from '../transfer/read-export.ts';
 import { openExport, openImport } from './transfer.ts';
+
+const skip = noDisk();
+const library = skip === false ? await compileDisk(dirname(newPath())) : {};
 
 const NO_ROWS: Rows = { categories: [], todos: [], keys: [] };
 const digest = (letter: string) => letter.repeat(43);
@@ -202,6 +206,29 @@ test('an import that is not committed leaves an existing database as it was, and
     ['Life'],
   ]);
   assert.equal(existsSync(made), false);
+});
+
+test('an import whose last sync fails is of unknown outcome, and its file stays [D9; E2]', {
+  skip,
+}, async () => {
+  const [made, existing, broken] = [newPath(), await newDatabase(), newPath('broken')];
+  const said = runOnDisk(
+    { ...library, DISK_FOLDER: dirname(dirname(made)), DISK_BROKEN: broken },
+    `import { rmSync, writeFileSync } from 'node:fs';
+    import { openImport } from '${new URL('./transfer.ts', import.meta.url)}';
+    for (const path of ['${made}', '${existing}']) {
+      await using target = await openImport(path, () => {});
+      writeFileSync('${broken}', '');
+      await target.commit({ highestId: 0, highestCategoryId: 0 }).catch((error) => console.log(String(error)));
+      rmSync('${broken}');
+    }`,
+  );
+  const unknown = 'OutcomeUnknown: nobody knows whether it was done: disk I/O error';
+  assert.deepEqual(said.split('\n'), [
+    `${unknown}. The file stays: "todo-service check" says how many todos it has`,
+    unknown,
+  ]);
+  assert.ok(existsSync(made));
 });
 
 test('a file into which something is imported has no other owner meanwhile [E5]', async () => {
