@@ -64,6 +64,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
     tests: [
       'src/storage/sqlite/reader-thread.test.ts',
       'src/storage/sqlite/thread.test.ts',
+      'src/storage/sqlite/list.test.ts',
       'src/storage/sqlite/writer.test.ts',
     ],
   },

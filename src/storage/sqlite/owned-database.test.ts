@@ -180,6 +180,13 @@ for (const [what, make] of [
   });
 }
 
+test('a lock that cannot be taken when it is empty either is an error [D6]', async () => {
+  const path = await newDatabase();
+  // In the place of the journal that a write needs.
+  mkdirSync(join(`${path}-owner-journal`, 'kept'), { recursive: true });
+  await assert.rejects(lockFile(path, 0, ignored), { message: 'unable to open database file' });
+});
+
 test('a log with pages is told of, a log without is not', async () => {
   const path = await newDatabase();
   const { events, logEvent } = told();

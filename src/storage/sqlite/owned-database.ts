@@ -55,7 +55,7 @@ export interface OwnedOptions {
 export async function openOwned(name: string, { patienceMs = 10_000, logEvent }: OwnedOptions) {
   using parts = new DisposableStack();
   try {
-    if (name === '' || name === ':memory:') throw new Error('it must be a file');
+    if (name === ':memory:') throw new Error('it must be a file');
     const path = resolvePath(name);
     checkKind(path);
     checkWritable(path);

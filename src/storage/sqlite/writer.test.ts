@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -55,6 +56,31 @@ test('what another program commits is told, though nobody writes', { timeout: 60
   await using parts = await started();
   const { heard, path } = parts;
   execute(path, "INSERT INTO todos (title, category_id) VALUES ('a', 1)");
+  while (heard.length === 0) await pause(10);
+  assert.equal(heard[0], 'all');
+});
+
+test('a file that cannot be read for a moment does not end the look for changes [D9]', {
+  timeout: 600_000,
+}, async () => {
+  await using parts = await started();
+  const { heard, path } = parts;
+  using program = new DatabaseSync(path);
+  const add = () => program.exec("INSERT INTO todos (title, category_id) VALUES ('a', 1)");
+  add();
+  while (heard.length === 0) await pause(10);
+  // By another process: this one would lose its locks.
+  const copy = (from: string, to: string) =>
+    execFileSync('dd', [`if=${from}`, `of=${to}`, 'bs=4096', 'count=1', 'conv=notrunc', 'status=none']);
+  const page = newPath('page');
+  copy(path, page);
+  copy('/dev/zero', path);
+  add();
+  // Several looks.
+  await pause(300);
+  copy(page, path);
+  heard.length = 0;
+  add();
   while (heard.length === 0) await pause(10);
   assert.equal(heard[0], 'all');
 });
