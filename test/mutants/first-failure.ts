@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import type { TestEvent } from 'node:test/reporters';
 
-/** What is said on standard output when the first test begins: the file could be loaded. */
+/** What is said on standard output when a test begins. Nothing of it: the file could not be loaded. */
 export const BEGAN = 'began';
 
 /** Before the name of the test that failed, on standard output. */
@@ -10,10 +10,8 @@ export const FAILED = 'failed: ';
 /** Ends the process at the first test that fails: one notices a mutant as well as all of them. */
 // biome-ignore lint/correctness/useYield: a reporter is a generator, and this one says nothing.
 export default async function* firstFailure(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
-  let began = false;
   for await (const { type, data } of events) {
-    if (!began && type === 'test:dequeue') writeSync(1, `${BEGAN}\n`);
-    began ||= type === 'test:dequeue';
+    if (type === 'test:dequeue') writeSync(1, `${BEGAN}\n`);
     if (type !== 'test:fail') continue;
     writeSync(1, `${FAILED}${data.name}\n`);
     process.exit(1);

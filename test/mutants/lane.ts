@@ -21,6 +21,8 @@ import { BEGAN, FAILED } from './first-failure.ts';
 export interface Ended {
   readonly end: 'passed' | 'failed' | 'hung' | 'broken';
   readonly seconds: number;
+  /** Milliseconds. The longest time in which no test began. */
+  readonly silenceMs: number;
   /** The name of the test that failed, or else the last words of the process. */
   readonly said: string;
 }
@@ -58,7 +60,7 @@ export class Lane implements Disposable {
   }
 
   /**
-   * Runs a test file until its first failure, or ends it and all that it has started.
+   * Runs a test file until its first failure, or ends it and all that it has started when no test begins for so long.
    *
    * @param without A pattern of the names of tests that are left out.
    */
@@ -84,26 +86,35 @@ export class Lane implements Disposable {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#group = child.pid;
-    const output = Promise.all([text(child.stdout), text(child.stderr)]);
     let isHung = false;
+    let last: NodeJS.Timeout | undefined;
     const limit = setTimeout(() => {
       isHung = true;
       // A PostgreSQL ends at once and in order by it.
       this.#signal('SIGQUIT');
+      last = setTimeout(() => this.#signal('SIGKILL'), LEAVE_MS);
     }, limitMs);
-    const last = setTimeout(() => this.#signal('SIGKILL'), limitMs + LEAVE_MS);
+    let [heardAt, silenceMs] = [from, 0];
+    const hear = () => {
+      silenceMs = Math.max(silenceMs, performance.now() - heardAt);
+      heardAt = performance.now();
+      if (!isHung) limit.refresh();
+    };
+    child.stdout.on('data', hear);
+    const output = Promise.all([text(child.stdout), text(child.stderr)]);
     const [code] = await once(child, 'exit');
+    hear();
     clearTimeout(limit);
     clearTimeout(last);
     const seconds = (performance.now() - from) / 1_000;
     await this.#leave();
     const [stdout, stderr] = await output;
     const failed = new RegExp(`^${FAILED}(.*)$`, 'm').exec(stdout)?.[1];
-    if (failed !== undefined) return { end: 'failed', seconds, said: failed };
-    if (isHung) return { end: 'hung', seconds, said: '' };
+    if (failed !== undefined) return { end: 'failed', seconds, silenceMs, said: failed };
+    if (isHung) return { end: 'hung', seconds, silenceMs, said: '' };
     const said = `${stdout}${stderr}`.slice(-2_000);
-    if (code === 0) return { end: 'passed', seconds, said };
-    return { end: stdout.startsWith(BEGAN) ? 'failed' : 'broken', seconds, said };
+    if (code === 0) return { end: 'passed', seconds, silenceMs, said };
+    return { end: stdout.startsWith(BEGAN) ? 'failed' : 'broken', seconds, silenceMs, said };
   }
 
   [Symbol.dispose](): void {

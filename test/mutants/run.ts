@@ -17,16 +17,16 @@ noticed is a failure. Without names, every part: ${Object.keys(PARTS).join(', ')
   --seed N          the seed of the sample, to repeat one (by the clock)
   --only-survivors  the survivors of the last run again, whose other results stay
 
-A run that takes three times as long as without a change is ended, with all that it has started, and its change counts as
-noticed; on a busy machine it gets another try, of three times that limit, when no other file notices the change. A change
-with which nothing starts, and of which no test says so, counts neither way. The results of a part are in
+A run in which no test begins for three times as long as without a change is ended, with all that it has started, and its
+change counts as noticed; on a busy machine it gets another try, of three times that limit, when no other file notices the
+change. A change with which nothing starts, and of which no test says so, counts neither way. The results of a part are in
 build/mutants/<part>.json.
 `;
 
 /** Percent of the mutants that a test must notice. */
 const LEAST = 90;
 
-/** Milliseconds. A run of a test file has three times its usual duration, and this at least. */
+/** Milliseconds. From one test to the next a run has three times what is usual, and this at least. */
 const LEAST_LIMIT_MS = 5_000;
 
 /** Milliseconds between two lines about the progress. */
@@ -54,6 +54,8 @@ interface Report {
 interface Known {
   readonly file: string;
   readonly seconds: number;
+  /** Milliseconds. The longest time in which no test began. */
+  readonly silenceMs: number;
   readonly reached: ReadonlySet<string>;
   /** Seconds of its runs until now, and the mutants that it has noticed: the least seconds for one run first. */
   spent: number;
@@ -97,8 +99,11 @@ async function runPart(name: string): Promise<number> {
     `\n${name}: ${chosen.length} of ${mutants.length} mutants, ${last === undefined ? `seed ${seed}` : 'the survivors'}; ` +
       `tests of ${known.length} files take ${total(known).toFixed(1)} s\n`,
   );
-  for (const { file, seconds, reached } of known)
-    process.stdout.write(`  ${seconds.toFixed(1).padStart(5)} s, reaches ${reached.size}: ${file}\n`);
+  for (const { file, seconds, silenceMs, reached } of known)
+    process.stdout.write(
+      `  ${seconds.toFixed(1).padStart(5)} s, ${(silenceMs / 1_000).toFixed(1)} s at most from one test to the next, ` +
+        `reaches ${reached.size}: ${file}\n`,
+    );
   const kept = last?.mutants.filter(({ status }) => status === 'noticed' || status === 'hung') ?? [];
   const keep = (results: readonly Result[]): Report => {
     const report = {
@@ -130,10 +135,10 @@ async function prepare({ source, tests, without }: Part) {
       for (const [file, text] of texts) marked.use(lane.change(file, text));
       for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
         writeFileSync(reached, '', { mode: 0o666 });
-        const { end, seconds, said } = await lane.run(file, 600_000, without);
+        const { end, seconds, silenceMs, said } = await lane.run(file, 600_000, without);
         if (end !== 'passed') throw new Error(`${file} must pass without a change; it ${end}: ${said}`);
         const lines = readFileSync(reached, 'utf8').trim().split('\n');
-        known.push({ file, seconds, reached: new Set(lines), spent: seconds, noticed: 1 });
+        known.push({ file, seconds, silenceMs, reached: new Set(lines), spent: seconds, noticed: 1 });
       }
     }),
   );
@@ -212,7 +217,7 @@ async function examine(
   let hung: Known | undefined;
   let reaching = 0;
   const runOf = async (one: Known, times = 1): Promise<Ended> => {
-    const limitMs = times * Math.max(LEAST_LIMIT_MS, one.seconds * 3_000);
+    const limitMs = times * Math.max(LEAST_LIMIT_MS, one.silenceMs * 3);
     const ended = await lane.run(one.file, limitMs, without);
     one.spent += ended.seconds;
     if (ended.end === 'failed' || ended.end === 'hung') one.noticed += 1;
