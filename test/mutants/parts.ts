@@ -87,7 +87,11 @@ export const PARTS: Readonly<Record<string, Part>> = {
   },
   'sqlite-restore': {
     source: ['src/storage/sqlite/restore.ts'],
-    tests: ['src/storage/sqlite/restore.test.ts', 'test/long/restore-failures.test.ts'],
+    tests: [
+      'src/storage/sqlite/restore.test.ts',
+      'test/long/power-cuts.test.ts',
+      'test/long/restore-failures.test.ts',
+    ],
   },
   list: {
     source: ['src/storage/list/*.ts', 'src/storage/sqlite/list.ts'],

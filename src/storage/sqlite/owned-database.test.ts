@@ -122,6 +122,13 @@ test('an owner that is writing its name is another process', async () => {
   await assert.rejects(lockFile(path, 0, ignored), { message: /it is served by another process\. / });
 });
 
+test('while a program reads the lock for long, the last owner is named, and not the one who waits', async () => {
+  const path = await newDatabase();
+  using reader = new DatabaseSync(`${path}-owner`);
+  reader.exec("UPDATE owner SET host = 'earlier'; BEGIN; SELECT 1 FROM owner");
+  await assert.rejects(lockFile(path, 0, ignored), { message: /process \d+ on earlier since / });
+});
+
 for (const [what, make] of [
   ['damaged', (path: string) => writeFileSync(path, 'no database'.repeat(1_000))],
   [

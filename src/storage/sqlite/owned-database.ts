@@ -214,24 +214,23 @@ function claim(path: string): Disposable | string {
 
 /**
  * The sidecar, locked, with this process's name; or the name of another owner. A name must be committed to be seen, and a
- * commit releases the lock for a moment. A process that comes in between wins, so the name is read again under the lock
- * that stays.
+ * commit releases the lock for a moment, in which another process may write its own: the name is read under the lock that
+ * stays.
  */
 function claimSound(path: string): Disposable | string {
   using parts = new DisposableStack();
-  const sidecar = parts.use(new DatabaseSync(existing(path), { timeout: 0 }));
-  const since = new Date().toISOString();
+  const sidecar = parts.use(new DatabaseSync(existing(path)));
+  const self = [process.pid, hostname(), new Date().toISOString()] as const;
   try {
-    lock(sidecar, path);
-    sidecar.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; ${TABLE}`);
-    sidecar.prepare(NAME_OWNER).run(process.pid, hostname(), since);
-    sidecar.exec('COMMIT');
-    lock(sidecar, path);
-    const owner = sidecar.prepare(READ_OWNER).get();
-    if (owner?.pid === process.pid && owner.host === hostname() && owner.since === since) {
-      parts.move();
-      return sidecar;
+    for (;;) {
+      lock(sidecar, path);
+      sidecar.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; ${TABLE}`);
+      if (ownerOf(sidecar) === nameOf(...self)) break;
+      sidecar.prepare(NAME_OWNER).run(...self);
+      sidecar.exec('COMMIT');
     }
+    parts.move();
+    return sidecar;
   } catch (error) {
     if (!isBusy(error)) throw error;
   }
@@ -277,10 +276,14 @@ function owned(database: string, owner: string, patienceMs: number): Cannot {
   );
 }
 
+function nameOf(pid: unknown, host: unknown, since: unknown): string {
+  return `process ${pid} on ${host} since ${since}`;
+}
+
 function ownerOf(sidecar: DatabaseSync): string {
   try {
     const owner = sidecar.prepare(READ_OWNER).get();
-    if (owner !== undefined) return `process ${owner.pid} on ${owner.host} since ${owner.since}`;
+    if (owner !== undefined) return nameOf(owner.pid, owner.host, owner.since);
   } catch {
     // The other process is writing its name now: there is no table, or it cannot be read.
   }

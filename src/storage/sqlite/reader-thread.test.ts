@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
+import { constants } from 'node:os';
+import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { compileDisk, noDisk, runOnDisk } from '../../../test/storage/disk.ts';
+import { newDatabase, newPath } from '../../../test/storage/new-files.ts';
 import { piecesOf } from '../../lib/pieces.ts';
 import { todoJson } from '../../todos/todo.ts';
 import { chunkOf } from '../list/chunk.ts';
@@ -72,4 +76,20 @@ test('the last possible id costs no look at the ids between', () => {
   database.exec("INSERT INTO todos (id, title, category_id) VALUES (2147483647, 'last', 1)");
   const numbers = prepareList(database)(ALL).map(([number]) => number);
   assert.deepEqual(numbers, [0, 8_388_607]);
+});
+
+test('where the disk does not read the list, that is the error, and not the end of its transaction', {
+  skip: noDisk(),
+}, async () => {
+  const [path, unreadable] = [await newDatabase(), newPath('unreadable')];
+  const said = runOnDisk(
+    { ...(await compileDisk(dirname(unreadable))), DISK_FOLDER: dirname(path), DISK_UNREADABLE: unreadable },
+    `import { writeFileSync } from 'node:fs';
+    import { DatabaseSync } from 'node:sqlite';
+    import { prepareList } from '${new URL('./reader-thread.ts', import.meta.url)}';
+    const read = prepareList(new DatabaseSync('${path}'));
+    writeFileSync('${unreadable}', '${constants.errno.ETIMEDOUT}');
+    try { read(${JSON.stringify(ALL)}); } catch (error) { console.log(error.message); }`,
+  );
+  assert.equal(said, 'disk I/O error');
 });

@@ -241,7 +241,11 @@ for (const [what, damage] of [
 
 test('a database is no backup of itself', async () => {
   const path = await databaseOf('mine');
-  await assert.rejects(restore(path, path), { name: 'BackupRefused', message: 'it is the database itself' });
+  await assert.rejects(restore(path, path), {
+    name: 'BackupRefused',
+    reason: 'bad-data',
+    message: 'it is the database itself',
+  });
 });
 
 test('a database that is served is left alone [E3; D6]', async () => {

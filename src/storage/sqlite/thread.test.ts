@@ -64,6 +64,15 @@ test('a thread that cannot begin has changed nothing', async () => {
   await isFailure(thread.ask('a'), 'unavailable');
 });
 
+test('a thread that ends before its first order does no harm', async () => {
+  for (const thrown of [DAMAGE, 'throw new Error("no file")']) {
+    const ended = Promise.withResolvers<void>();
+    await using thread = threadOf(thrown, ended.resolve);
+    thread.start();
+    await ended.promise;
+  }
+});
+
 test('a thread that the machine does not start is a failure each time, and no exception', async () => {
   await using thread = new Thread<string, string>(new URL('http://host/x.ts'), FILE);
   const message =
