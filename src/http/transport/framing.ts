@@ -76,9 +76,7 @@ export class Framing {
     const seam = before === '' ? -1 : (before + bytes.toString('latin1', 0, TAIL_BYTES)).indexOf(EMPTY_LINE);
     const from = seam === -1 ? bytes.indexOf(EMPTY_LINE) : seam - before.length;
     const found = seam !== -1 || from !== -1;
-    this.#tail = found
-      ? ''
-      : (before + bytes.toString('latin1', Math.max(0, bytes.length - TAIL_BYTES))).slice(-TAIL_BYTES);
+    this.#tail = found ? '' : (before + bytes.subarray(-TAIL_BYTES).toString('latin1')).slice(-TAIL_BYTES);
     return found ? from + EMPTY_LINE.length : bytes.length;
   }
 
