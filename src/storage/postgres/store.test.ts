@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { QueryConfig, QueryResultRow } from 'pg';
-import { openPatient, PATIENT } from '../../../test/storage/postgres-pool.ts';
+import { openPatient, openPool, PATIENT } from '../../../test/storage/postgres-pool.ts';
 import { PostgresServer } from '../../../test/storage/postgres-server.ts';
-import { listed, newTodo, once } from '../../../test/storage/todos.ts';
+import { bytesOf, listed, newTodo, once } from '../../../test/storage/todos.ts';
 import { addingOnce } from './add-once.ts';
 import { addressOf } from './address.ts';
 import { Cluster } from './cluster.ts';
 import { PostgresList } from './list.ts';
+import type { Ask } from './server-connection.ts';
 import { StatementPool } from './statement-pool.ts';
 
 const server = await PostgresServer.startForAll();
@@ -60,6 +61,37 @@ test('old tombstones are purged each hour until the list is closed, also after a
   assert.equal(await purgesAfter(HOUR_MS), 3);
   list[Symbol.dispose]();
   assert.equal(await purgesAfter(HOUR_MS), 3);
+});
+
+/** Its address leads to another server while there is one, which is lost as soon as it has told its list. */
+class MovingPool extends NotedPool {
+  other: StatementPool | undefined;
+
+  override read<Row extends QueryResultRow>(statement: QueryConfig): Promise<readonly Row[]> {
+    return this.other?.read(statement) ?? super.read(statement);
+  }
+
+  override transaction<T>(first: string, work: (ask: Ask) => Promise<T>): Promise<T> {
+    if (this.other === undefined) return super.transaction(first, work);
+    return this.other.transaction(first, async (ask) => {
+      await work(ask);
+      throw new Error('the server is lost');
+    });
+  }
+}
+
+test('nothing stays of the list of a server that was lost while it was read, when the one before it is back', async () => {
+  const [url, otherUrl] = [await server.makeMigrated(), await server.makeMigrated()];
+  await server.execute(otherUrl, "INSERT INTO todos (title, category_id) VALUES ('of the other', 1)");
+  await using pool = new MovingPool(url);
+  await using other = openPool(otherUrl);
+  using list = new PostgresList(pool, pool);
+  const text = async () => bytesOf(await (await list.current()).select()).toString();
+  assert.equal(await text(), '[]');
+  pool.other = other;
+  await assert.rejects(list.current(), /the server is lost/);
+  pool.other = undefined;
+  assert.equal(await text(), '[]');
 });
 
 test('a start whose purge fails serves', async () => {
