@@ -146,15 +146,13 @@ async function closeAndEmpty({ server, connections }: HttpServer, deadlineMs: nu
  */
 async function acceptCompleted({ server, backlog }: HttpServer & Bound): Promise<void> {
   let accepted = true;
-  const note = (): void => {
+  server.on('connection', () => {
     accepted = true;
-  };
-  server.on('connection', note);
+  });
   for (let turn = 0; accepted && turn < backlog; turn += 1) {
     accepted = false;
     await setImmediate();
     // The first ends the turn under way, the second the next one.
     await setImmediate();
   }
-  server.off('connection', note);
 }
