@@ -11,6 +11,9 @@ const [before = '', folder = '', backup = '', lasting = ''] = process.argv.slice
 const { DISK_FAILING: failing = '' } = process.env;
 const path = join(folder, 'todos.db');
 
+/** The highest id that counts as given out after a restore, above those in the backup. */
+const HIGHEST = 42;
+
 for (let step = 1; ; step += 1) {
   mkdirSync(folder);
   cpSync(before, folder, { recursive: true });
@@ -30,7 +33,7 @@ for (let step = 1; ; step += 1) {
 async function restore(): Promise<Error | undefined> {
   try {
     const { old } = await new Restore().run(path, backup, {
-      highestOf: (highestId) => highestId,
+      highestOf: () => HIGHEST,
       onProgress: () => {},
       onDeciding: () => {},
       logEvent: () => {},
@@ -62,6 +65,9 @@ function made(): readonly string[] {
 
 function checkDone(context: string): void {
   assert.equal(titleOf(path), 'saved', context);
+  using database = new DatabaseSync(path);
+  const { seq } = database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'todos'").get() ?? {};
+  assert.equal(seq, HIGHEST, context);
 }
 
 function checkUndone(context: string): void {

@@ -38,6 +38,19 @@ test('all callers during a run share the one that begins after it', async () => 
   assert.deepEqual(await Promise.all(others), [2, 2, 2]);
 });
 
+test('callers during the next run share the one after it: no result is older than its call', async () => {
+  const { runs, run } = byHand();
+  const early = [run(), run()];
+  runs[0]?.resolve(1);
+  await settled();
+  const late = [run(), run()];
+  runs[1]?.resolve(2);
+  await settled();
+  runs[2]?.resolve(3);
+  assert.deepEqual(await Promise.all([...early, ...late]), [1, 2, 3, 3]);
+  assert.equal(runs.length, 3);
+});
+
 test('two runs never overlap, whoever calls between them', async () => {
   const { runs, run } = byHand();
   const first = run();

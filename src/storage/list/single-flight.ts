@@ -11,14 +11,10 @@ export function singleFlight<T>(task: () => Promise<T>): () => Promise<T> {
     next = undefined;
     running = task();
     try {
-      const result = await running;
-      // Callers before the next run begins still join it.
-      if (next === undefined) running = undefined;
-      return result;
-    } catch (error) {
+      return await running;
+    } finally {
+      // A next run begins before anyone else can call.
       running = undefined;
-      next = undefined;
-      throw error;
     }
   }
 

@@ -4,7 +4,8 @@ import { gunzipSync } from 'node:zlib';
 import { piecesOf } from '../../lib/pieces.ts';
 import { entityTag } from '../../todos/todo.ts';
 import type { Chunk } from './chunk.ts';
-import { ListVersion } from './version.ts';
+import { gzipOf } from './gzip.ts';
+import { ListChunks, ListVersion } from './version.ts';
 
 const CHUNKS = [chunk(',{"id":1}'.repeat(200)), chunk(',{"id":2}')] as const;
 const BYTES = Buffer.from(`[${'{"id":1},'.repeat(200)}{"id":2}]`);
@@ -90,6 +91,7 @@ test('a client that names the tag of one coding is offered that one', async () =
   assert.equal((await list.select('gzip', { ifNoneMatch: [`W/${TAG}`] })).etag, TAG);
   assert.equal((await list.select('gzip', { ifMatch: [`W/${TAG}`, TWIN] })).etag, TWIN);
   assert.equal((await list.select('identity', { ifNoneMatch: [TWIN] })).etag, TAG);
+  assert.equal((await list.select('gzip', { ifNoneMatch: '*' })).etag, TAG);
 });
 
 test('a list of up to 4 KiB is a text when it is ASCII, which costs less to send, else bytes', async () => {
@@ -127,4 +129,20 @@ test('versions of a longer list share their chunks', async () => {
   assert.deepEqual(JSON.parse(String(Buffer.concat(after ?? []))), ['first', 'last', 'added']);
   assert.equal(before?.[2]?.buffer, last.json.buffer);
   assert.equal(after?.[2]?.buffer, last.json.buffer);
+});
+
+test('a change that was undone gives the same version, with its compressed copy', () => {
+  const [first, last] = CHUNKS;
+  const chunks = new ListChunks();
+  chunks.set(0, first);
+  const before = chunks.version();
+  chunks.set(1, last);
+  chunks.set(1, undefined);
+  assert.equal(chunks.version(), before);
+});
+
+test('a chunk is compressed once for all lists', async () => {
+  const [, , , piece] = await gzipOf(CHUNKS);
+  assert.ok(piece);
+  assert.ok((await gzipOf(CHUNKS)).includes(piece));
 });

@@ -59,7 +59,7 @@ export class ListVersion {
     const named = ifMatch === '*' ? ifNoneMatch : ifMatch.filter((tag) => !tag.startsWith('W/'));
     const { etag } = this.#identity;
     if (matchesWeakly(named, etag)) return this.#identity;
-    const namesGzip = matchesWeakly(named, this.#gzipTag) || matchesChanged(named, this.#gzipTag);
+    const namesGzip = matchesChanged(named, this.#gzipTag);
     if (!namesGzip && (!askedBefore || matchesChanged(named, etag))) return this.#identity;
     this.#gzip ??= this.#compress();
     return this.#gzip;

@@ -223,7 +223,7 @@ function claimSound(path: string): Disposable | string {
   const self = [process.pid, hostname(), new Date().toISOString()] as const;
   try {
     for (;;) {
-      lock(sidecar, path);
+      lock(sidecar);
       sidecar.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; ${TABLE}`);
       if (ownerOf(sidecar) === nameOf(...self)) break;
       sidecar.prepare(NAME_OWNER).run(...self);
@@ -239,11 +239,10 @@ function claimSound(path: string): Disposable | string {
 }
 
 /** In a write-ahead log the lock is on another file, and keeps no owner out that has locked the sidecar itself. */
-function lock(sidecar: DatabaseSync, path: string): void {
+function lock(sidecar: DatabaseSync): void {
   sidecar.exec('BEGIN IMMEDIATE');
   const mode = sidecar.prepare('PRAGMA journal_mode').get()?.journal_mode;
-  if (mode === 'delete') return;
-  throw new Error(`the journal mode of "${basename(path)}" must be "delete", received "${mode}"`);
+  if (mode !== 'delete') throw new Error(`its journal mode must be "delete", received "${mode}"`);
 }
 
 /**

@@ -53,7 +53,6 @@ export function prepareList(database: DatabaseSync): (part: ListPart) => readonl
 }
 
 serveThread<ListPart, readonly ReadChunk[] | Failure>(0, (database) => {
-  database.exec('PRAGMA query_only = ON');
   let read: ReturnType<typeof prepareList> | undefined;
   return (part) => {
     try {

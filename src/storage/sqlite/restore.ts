@@ -72,7 +72,6 @@ export class Restore {
   /** Removes the files that this run has made beside the database. */
   takeBack(): void {
     for (const path of this.#own) removeDatabase(path);
-    this.#own.clear();
   }
 
   /**
