@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
+import { codePoint } from '../../test/support/code-point.ts';
 import { quoted } from '../../test/support/quoted.ts';
 import { readToken } from '../auth/token/read-token.ts';
 import { readJsonObject } from '../http/json-body.ts';
@@ -198,7 +199,7 @@ const anyString = (text: fc.Arbitrary<string>): fc.Arbitrary<Written & { readonl
       .map((written) => ({ text: `"${written.join('')}"`, value, duplicate: false })),
   );
 
-const anyName = anyString(fc.oneof(fc.constantFrom(...NAMES), fc.string({ unit: 'binary', maxLength: 5 })));
+const anyName = anyString(fc.oneof(fc.constantFrom(...NAMES), fc.string({ unit: codePoint, maxLength: 5 })));
 const anyNumber = fc
   .oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }))
   .chain((value) =>
@@ -215,7 +216,7 @@ const { object: anyObject } = fc.letrec<{ object: Written; value: Written }>((ti
     fc.constantFrom<Written>(
       ...[true, false, null].map((value) => ({ text: String(value), value, duplicate: false })),
     ),
-    anyString(fc.string({ unit: 'binary', maxLength: 20 })),
+    anyString(fc.string({ unit: codePoint, maxLength: 20 })),
     tie('object'),
     fc.tuple(fc.array(tie('value'), { maxLength: 4 }), anyBlank).map(([items, blank]) => ({
       text: `[${blank}${items.map(({ text }) => text).join(`${blank},`)}]`,
@@ -321,7 +322,7 @@ test('a string names each control character that may not stand in it, and its pl
 
 test('a string names an unknown escape without repeating it, and its place [B4]', () => {
   const anyUnknown = fc
-    .string({ unit: 'binary', minLength: 1, maxLength: 1 })
+    .string({ unit: codePoint, minLength: 1, maxLength: 1 })
     .filter((character) => !/["\\/bfnrtu]/.test(character));
   fc.assert(
     fc.property(anyName, anyUnknown, (before, unknown) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { codePoint } from '../../test/support/code-point.ts';
 import { readSettings, unknownVariables } from './read.ts';
 import { flagOf, settingOf, VARIABLES } from './table.ts';
 
@@ -104,7 +105,7 @@ const WHITE_SPACE = fc.constantFrom(
 const CONTROL = fc.constantFrom(...'\u0000\u0001\u0008\u000e\u001b\u001f\u007f\u0080\u009f');
 const SECRET = 's3cr3t';
 const INNER = fc
-  .tuple(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }))
+  .tuple(fc.string({ unit: codePoint }), fc.string({ unit: codePoint }))
   .map(([before, behind]) => `a${before}${SECRET}${behind}b`);
 
 const STRAY = fc.oneof(

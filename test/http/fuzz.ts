@@ -6,6 +6,7 @@ import type { OpenApi } from '../../packages/conformance/src/open-api.ts';
 import { assertProblem } from '../../packages/conformance/src/problem.ts';
 import { signer } from '../../packages/conformance/src/sign.ts';
 import { responseChecker } from '../openapi/check-response.ts';
+import { codePoint } from '../support/code-point.ts';
 import { testAuth } from '../support/list.ts';
 import { askBy } from '../support/raw.ts';
 import { startService } from '../support/start.ts';
@@ -164,7 +165,7 @@ export function seldom<T, Odd = T>(
 const titles = (canary: string) =>
   fc.oneof(
     fc.constant(canary),
-    fc.string({ maxLength: 120, unit: 'binary' }),
+    fc.string({ maxLength: 120, unit: codePoint }),
     fc.constantFrom(
       '',
       ' ',

@@ -6,6 +6,7 @@ import type { LogEvent } from '../../src/events.ts';
 import { piecesOf } from '../../src/lib/pieces.ts';
 import type { ListRepresentation, Once, TodoStore } from '../../src/todos/store.ts';
 import type { Title, Todo, TodoMembers, TodoRepresentation } from '../../src/todos/todo.ts';
+import { codePoint } from '../support/code-point.ts';
 
 /** What an operator reads: the version of the schema that this program makes. */
 export const SCHEMA_VERSION = { sqlite: migrationsOf('sqlite'), postgres: migrationsOf('postgres') };
@@ -91,12 +92,11 @@ export async function ready(store: TodoStore): Promise<void> {
 }
 
 /** 1 to 100 code points of all planes, without U+0000 and surrogates (contract B10). */
-export const titles = fc
-  .array(
-    fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }).filter((character) => character !== '\0'),
-    { minLength: 1, maxLength: 100 },
-  )
-  .map((characters) => characters.join(''));
+export const titles = fc.string({
+  unit: codePoint.filter((character) => character !== '\0'),
+  minLength: 1,
+  maxLength: 100,
+});
 
 /** What a store tells of its schema: why it is broken, and undefined when it is whole again. */
 export function listenToSchema() {
