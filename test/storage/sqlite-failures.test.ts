@@ -122,18 +122,6 @@ test('a write whose thread ends is of unknown outcome, a list is tried again, an
   }
 });
 
-test('a change that a list failed to read is in the next list', async () => {
-  await using store = await openSqliteStore(newPath());
-  // More than one chunk: the last is always read.
-  await Promise.all(Array.from({ length: 256 }, () => addedTo(store, 'a')));
-  await store.list();
-  await store.remove(1);
-  const sent = mock.method(Worker.prototype, 'postMessage', endBefore, { times: 1 });
-  await assert.rejects(async () => store.list(), { name: 'StoreUnavailable' });
-  sent.mock.restore();
-  assert.equal((await listed(store))[0]?.id, 2);
-});
-
 const { postMessage } = Worker.prototype;
 
 /** The thread ends, and has an order. Who sent it cannot know how far it came. */

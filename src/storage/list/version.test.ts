@@ -141,6 +141,17 @@ test('a change that was undone gives the same version, with its compressed copy'
   assert.equal(chunks.version(), before);
 });
 
+test('after each 8 chunks that are compressed others have a turn', async () => {
+  let turns = 0;
+  let next = setImmediate(function count() {
+    turns += 1;
+    next = setImmediate(count);
+  });
+  await gzipOf(Array.from({ length: 24 }, () => CHUNKS[0]));
+  clearImmediate(next);
+  assert.equal(turns, 3);
+});
+
 test('a chunk is compressed once for all lists', async () => {
   const [, , , piece] = await gzipOf(CHUNKS);
   assert.ok(piece);

@@ -159,6 +159,17 @@ for (const [what, make] of [
   });
 }
 
+test('of a lock that was emptied no descriptor stays open', {
+  skip: process.platform !== 'linux' && 'needs /proc',
+}, async () => {
+  const open = () => readdirSync('/proc/self/fd').length;
+  const path = await newDatabase();
+  writeFileSync(`${path}-owner`, 'no database');
+  const before = open();
+  (await lockFile(path, 0, ignored))[Symbol.dispose]();
+  assert.equal(open(), before);
+});
+
 for (const [what, make] of [
   [
     'a list of todos',
