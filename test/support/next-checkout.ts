@@ -8,6 +8,9 @@ const project = fileURLToPath(new URL('../../', import.meta.url));
 /** What is read where it stands: a link would lead back to this checkout. */
 const COPIED = ['src', 'test'];
 
+/** What parts of the checks install and make beside tests of theirs: no test of the copy needs it. */
+const filter = (path: string): boolean => !/\/(?:made|node_modules)$/.test(path);
+
 /**
  * A checkout of this program in which each engine has one migration more: the next version.
  *
@@ -16,7 +19,8 @@ const COPIED = ['src', 'test'];
 export async function nextCheckout(head: (version: number) => string = () => '') {
   const folder = await temporaryFolder();
   for (const name of await readdir(project)) {
-    if (COPIED.includes(name)) await cp(join(project, name), join(folder.path, name), { recursive: true });
+    if (COPIED.includes(name))
+      await cp(join(project, name), join(folder.path, name), { recursive: true, filter });
     else await symlink(join(project, name), join(folder.path, name));
   }
   for (const engine of ['sqlite', 'postgres']) {

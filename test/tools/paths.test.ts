@@ -40,6 +40,17 @@ test('every path and pattern of .ci/run and the workflows finds a file', () => {
   assertFound(['.ci/run', ...globSync('.github/workflows/*.yml')].map(read).flatMap(pathsIn), 20);
 });
 
+test('every path and pattern of TypeScript that a program or a test names finds a file', () => {
+  const programs = globSync('{bench,packages,site,src,test,tools}/**/*.ts', {
+    exclude: ['**/node_modules', '**/made'],
+  });
+  const paths = programs.map(read).flatMap(pathsIn);
+  assertFound(
+    paths.filter((path) => path.endsWith('.ts')),
+    100,
+  );
+});
+
 test('every path and pattern of a tsconfig.json finds a file', () => {
   const configs = globSync('{,bench/,packages/*/,site/,test/generators/}tsconfig*.json');
   assertFound(
