@@ -39,8 +39,8 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   rate: { todos: 10_000, works: ['one'], rates: [500, 2_000], servers: OURS, rounds: 30 },
 };
 
-/** Seconds are those of load. */
-export type Flags = Readonly<Record<'seconds' | 'warmUpSeconds', number>>;
+/** Seconds are those of load; requests at a rate leave time for what else a process does, which is a part of their cost. */
+export type Flags = Readonly<Record<'seconds' | 'secondsAtRate' | 'warmUpSeconds', number>>;
 
 /** Where the figures of a work stand that was sent at a rate. */
 const workAt = (work: Work, perSecond?: number) => (perSecond === undefined ? work : `${work}-${perSecond}`);
@@ -65,7 +65,7 @@ export async function measureCosts(
   servers: readonly Server[],
   databases: Databases,
   figures: Figures,
-  { seconds, warmUpSeconds }: Flags,
+  { seconds, secondsAtRate, warmUpSeconds }: Flags,
 ): Promise<void> {
   const chosen = servers.filter((server) => names?.includes(server.name) ?? ALONE.includes(server));
   await inTurns(chosen, rounds, async (server, parts) => {
@@ -78,11 +78,10 @@ export async function measureCosts(
       // The compilers of Node.js and Bun have little left to do then.
       if (warmUpSeconds > 0) await load(target, sent, warmUpSeconds);
       for (const perSecond of rates ?? [undefined]) {
-        // So few requests need longer: what else the process does is a part of it.
         const cost = await load(
           target,
           { ...sent, perSecond },
-          perSecond === undefined ? seconds : 3 * seconds,
+          perSecond === undefined ? seconds : secondsAtRate,
         );
         ok(work !== 'unchanged' || cost.bytes < 1_000, `${server.name} answers no 304`);
         keep(costs, workAt(work, perSecond), server.name, cost);

@@ -68,7 +68,9 @@ const hasVegeta = scenarios.includes('latency') && isHere('latency', VEGETA);
 outputOf('taskset', '-acp', `${cores[1]}`, `${process.pid}`);
 process.setMaxListeners(0);
 
-const turns = flags.smoke ? { seconds: 1, warmUpSeconds: 0 } : { seconds: flags.seconds, warmUpSeconds: 1 };
+const turns = flags.smoke
+  ? { seconds: 1, secondsAtRate: 1, warmUpSeconds: 0 }
+  : { seconds: flags.seconds, secondsAtRate: 3 * flags.seconds, warmUpSeconds: 1 };
 const roundsOf = (fixed: number) => (flags.smoke ? 1 : flags.rounds || fixed);
 await using folder = await temporaryFolder();
 await using databases = openDatabases(folder.path, !flags.smoke);
