@@ -78,7 +78,7 @@ test('docs/commands.md has the exit codes of all commands, and no other', () => 
 
 test('CONTRIBUTING.md has every part of .ci/run, in its order', () => {
   const [, list = ''] = /its\s+parts:\n\n(.*?)\n\n/s.exec(read('CONTRIBUTING.md')) ?? [];
-  const parts = [...read('.ci/run').matchAll(/^part ([\w-]+) /gm)].map(([, part]) => part);
+  const parts = [...read('.ci/run').matchAll(/^ {2}part ([\w-]+) /gm)].map(([, part]) => part);
   assert.deepEqual(
     [...list.matchAll(/^- `([\w-]+)`: /gm)].map(([, part]) => part),
     parts,

@@ -13,12 +13,12 @@ const PROGRAMS = {
   sudo: 'shift; exec "$@"',
 };
 
-/** Runs `.ci/run` with these steps in the place of its own. */
+/** Runs `.ci/run` with these parts, a to d, in the place of its own. */
 async function check(steps: string, env: Readonly<Record<string, string>> = {}) {
   await using folder = await temporaryFolder();
   const text = await readFile(join(project, '.ci/run'), 'utf8');
   for (const name of ['.ci', 'there']) await mkdir(join(folder.path, name));
-  const own = text.replace(/^if \[ -n "\$\{CI:-\}" \][\s\S]*?(?=^printf)/m, `${steps}\n`);
+  const own = text.replace(/^if \[ \$# -gt 0 \][\s\S]*?(?=^printf)/m, `parts=' a b c d '; ${steps}\n`);
   const script = await folder.write('.ci/run', own);
   for (const [name, lines] of Object.entries(PROGRAMS)) await folder.write(name, `#!/bin/sh\n${lines}\n`);
   for (const name of ['.ci/run', ...Object.keys(PROGRAMS)]) await chmod(join(folder.path, name), 0o755);
@@ -64,6 +64,23 @@ for (const env of [{ CI: 'true' }, { CI_INSTALL: '1' }]) {
     assert.match(stdout, /^installed x\ninstalled y\ndone\n<== .*<== .*Left out: 0;/ms);
     assert.equal(stdout.match(/installed /g)?.length, 2);
     assert.equal(status, 0);
+  });
+}
+
+for (const [first, second, heard, status] of [
+  ['true', 'true', 'one two', 0],
+  ['exit 3', 'true', 'one', 3],
+  ['true', 'exit 3', 'one two', 3],
+] as const) {
+  test(`of two commands that run at once, "${first}" and "${second}", ${heard} is heard in this order, and the end is ${status}`, async () => {
+    // Each waits for the other one.
+    const { stdout, ...run } = await check(`
+      one() { part a 'until [ -e there/b ]; do sleep 0.1; done; echo one; : >there/a; ${first}'; }
+      two() { part b ': >there/b; echo two; until [ -e there/a ]; do sleep 0.1; done; ${second}'; }
+      beside one two`);
+    assert.equal(stdout.match(/^(?:one|two)$/gm)?.join(' '), heard);
+    assert.equal(run.status, status);
+    assert.equal(/^Passed in/m.test(stdout), status === 0);
   });
 }
 

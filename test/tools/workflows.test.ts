@@ -114,10 +114,10 @@ test('dependabot watches every folder with a lock file of its own', () => {
   );
 });
 
+const check = readFileSync(new URL('.ci/run', root), 'utf8');
+const parts = [...check.matchAll(/^ {2}part ([\w-]+) /gm)].map(([, name]) => name);
+
 test('the jobs of ci and debian run every part of .ci/run, and no other', () => {
-  const parts = [...readFileSync(new URL('.ci/run', root), 'utf8').matchAll(/^part ([\w-]+) /gm)].map(
-    ([, name]) => name,
-  );
   const jobs = paths.flatMap((path) => Object.values(jobsOf(path)));
   const matrix = jobs.flatMap(({ strategy }) => strategy?.matrix.part ?? []);
   const named = jobs.flatMap(({ steps }) =>
@@ -125,6 +125,11 @@ test('the jobs of ci and debian run every part of .ci/run, and no other', () => 
   );
   assert.ok(parts.length > 5, `only ${parts.length} parts`);
   assert.deepEqual(new Set([...matrix, ...named]), new Set(parts));
+});
+
+test('without a name .ci/run runs each of its parts once, but for the two that repeat others', () => {
+  const lines = [...check.matchAll(/(?<=\brun_parts )[a-z -]+/g)].map(([names]) => names.split(' '));
+  assert.deepEqual([...lines.flat(), 'coverage', 'node'].sort(), parts.toSorted());
 });
 
 test('on Linux nothing of .ci/run may be left out, and no test be skipped', () => {
