@@ -12,7 +12,7 @@ import { LIMITS, type Limits } from '../../src/http/transport/limits.ts';
 import { createHttpServer } from '../../src/http/transport/server.ts';
 import { beginDrain, get, HURRIED, PUBLIC_LIMITS, setClocks, startDemo } from '../support/demo.ts';
 import { listen } from '../support/folder.ts';
-import { settled, startGated, WAIT } from '../support/gated.ts';
+import { settled, startGated, WAIT, WAIT_WITH_BODY } from '../support/gated.ts';
 import { collectGarbage } from '../support/process-figures.ts';
 import { Connection } from '../support/raw.ts';
 
@@ -82,16 +82,21 @@ async function answering16MiB() {
 }
 
 describe('The budget of a connection', { concurrency: true }, () => {
-  test('of 200 pipelined requests one is under way, and all are answered in the end [D10]', async () => {
-    await using gated = await startGated();
-    const { connection } = gated;
-    connection.socket.write(WAIT.repeat(200));
-    assert.equal(await settled(gated.underWay), 1);
-    gated.open();
-    while (connection.received().split('HTTP/1.1 200').length <= 200) await once(connection.socket, 'data');
-    assert.equal(connection.answers().length, 200);
-    assert.equal(gated.underWay(), 200);
-  });
+  for (const [what, request] of [
+    ['requests', WAIT],
+    ['requests whose bodies are read', WAIT_WITH_BODY],
+  ] as const) {
+    test(`of 200 pipelined ${what} one is under way, and all are answered in the end [D10]`, async () => {
+      await using gated = await startGated();
+      const { connection } = gated;
+      connection.socket.write(request.repeat(200));
+      assert.equal(await settled(gated.underWay), 1);
+      gated.open();
+      while (connection.received().split('HTTP/1.1 200').length <= 200) await once(connection.socket, 'data');
+      assert.equal(connection.answers().length, 200);
+      assert.equal(gated.underWay(), 200);
+    });
+  }
 
   test('behind a request nothing is parsed, and a packet in each of two buffers is read [D10]', async () => {
     await using gated = await startGated();

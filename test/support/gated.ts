@@ -1,4 +1,5 @@
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
+import { withBody } from '../../src/http/json-body.ts';
 import type { Answer } from '../../src/http/problem.ts';
 import { type DemoOptions, get, setClocks, startDemo } from './demo.ts';
 import { Connection } from './raw.ts';
@@ -6,17 +7,23 @@ import { Connection } from './raw.ts';
 /** A request for the endpoint of `startGated`. */
 export const WAIT = 'GET /wait HTTP/1.1\r\nHost: a\r\n\r\n';
 
+/** The same with a body. */
+export const WAIT_WITH_BODY =
+  'POST /wait HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}';
+
 /** A demo with an endpoint that answers when the gate is opened, and a connection to it; nobody is slow as yet. */
 export async function startGated({ routes = [], ...options }: DemoOptions = {}) {
   const gate = Promise.withResolvers<Answer>();
   let underWay = 0;
   let parsed = 0;
-  const wait = get('/wait', () => {
+  const wait = () => {
     underWay += 1;
     return gate.promise;
-  });
+  };
+  const post = { method: 'POST', path: '/wait', access: 'open' } as const;
+  const waiting = [get('/wait', wait), withBody(post, (value) => ({ value }), wait)];
   const parts = new AsyncDisposableStack();
-  const demo = parts.use(await startDemo({ ...options, routes: [wait, ...routes] }));
+  const demo = parts.use(await startDemo({ ...options, routes: [...waiting, ...routes] }));
   setClocks(demo);
   demo.server.prependListener('request', () => {
     parsed += 1;
