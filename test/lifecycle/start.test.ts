@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createServer as createTcpServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readConfig } from '../../src/server/config.ts';
-import { closedToOthers, freePort, listen, temporaryFolder } from '../support/folder.ts';
+import { freePort, listen, temporaryFolder } from '../support/folder.ts';
 import {
   endOf,
   preloading,
@@ -298,25 +297,6 @@ test('a PORT that is in use is one line that names it, and what beats it [D22]',
       'choose another one with --port or TODO_PORT, which beat PORT\n',
   );
 });
-
-test('a port that the process has no right to is one line that names the ways out, and exit code 78 [D15]', {
-  skip: closedToOthers() || (firstFree() <= 1023 && 'this machine lets everybody have that port'),
-}, async () => {
-  const user = process.getuid?.() === 0 ? { user: { uid: 65_534, gid: 65_534 } } : {};
-  const env = { TODO_PORT: '1023', NODE_COMPILE_CACHE: '' };
-  const { code, stderr } = await runProgram(['serve', '--profile', 'error-demo'], { env, ...user });
-  assert.equal(code, 78);
-  assert.match(
-    stderr,
-    /^Cannot start: cannot listen on 127\.0\.0\.1 port 1023: .* proxy, .*AmbientCapabilities=.*\n$/,
-  );
-});
-
-/** The first port that anybody may have. */
-function firstFree(): number {
-  const file = '/proc/sys/net/ipv4/ip_unprivileged_port_start';
-  return existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
-}
 
 test('a database that is no database is one line and exit code 65 [D15]', async () => {
   await using data = await temporaryFolder();

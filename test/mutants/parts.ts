@@ -150,6 +150,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
   sockets: {
     source: ['src/http/transport/{address,given-socket,socket-file}.ts'],
     tests: [
+      'src/http/transport/address.test.ts',
       'src/http/transport/socket-file.test.ts',
       'test/http/connection-limit.test.ts',
       'test/lifecycle/given-socket.test.ts',

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { createServer as createNetServer } from 'node:net';
+import { test } from 'node:test';
+import { listen } from '../../../test/support/folder.ts';
+import { listenOn } from './address.ts';
+
+/** A server that ends with the test, whether it listens or not. */
+function makeServer(): Server & Disposable {
+  const server = createServer();
+  return Object.assign(server, { [Symbol.dispose]: () => void server.close() });
+}
+
+/** The first port that anybody may have. */
+function firstFree(): number {
+  const file = '/proc/sys/net/ipv4/ip_unprivileged_port_start';
+  return existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
+}
+
+/** Does what somebody else may not do, if this is root. */
+async function asNobody(work: () => Promise<void>): Promise<void> {
+  const isRoot = process.geteuid?.() === 0;
+  if (isRoot) process.seteuid?.(65_534);
+  try {
+    await work();
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+  }
+}
+
+test('a port that another program has is named, with the setting that decides it [D15]', async () => {
+  await using other = createNetServer();
+  const port = await listen(other);
+  using server = makeServer();
+  await assert.rejects(listenOn(server, { host: '127.0.0.1', port, setting: 'PORT' }), {
+    name: 'Cannot',
+    reason: 'unavailable',
+    message: `cannot listen on 127.0.0.1 port ${port}: another program has that port: choose another one with PORT`,
+  });
+});
+
+test('a port to which the process has no right is named, with what gives it the right [D15]', {
+  skip: firstFree() <= 1023 && 'this machine lets everybody have that port',
+}, async () => {
+  using server = makeServer();
+  await asNobody(() =>
+    assert.rejects(listenOn(server, { host: '127.0.0.1', port: 1023, setting: 'PORT' }), {
+      name: 'Cannot',
+      reason: 'configuration',
+      message:
+        'cannot listen on 127.0.0.1 port 1023: the process has no right to that port: choose one above 1023 with PORT, ' +
+        'behind a proxy, or let systemd give it (todo-service.socket, or AmbientCapabilities=CAP_NET_BIND_SERVICE with ' +
+        'PrivateUsers=no)',
+    }),
+  );
+});
+
+test('an address that is none of this machine is said in the words of the system [D15]', async () => {
+  using server = makeServer();
+  await assert.rejects(listenOn(server, { host: '192.0.2.1', port: 0, setting: 'PORT' }), {
+    reason: 'unavailable',
+    message: /^cannot listen on 192\.0\.2\.1 port 0: listen EADDRNOTAVAIL: /,
+  });
+});
+
+test('a start that is stopped before it listens rejects with its reason, and nothing listens [D10]', async () => {
+  using server = makeServer();
+  const stop = AbortSignal.abort(new Error('stopped'));
+  await assert.rejects(
+    listenOn(server, { host: '127.0.0.1', port: 0, setting: 'PORT' }, stop),
+    /^Error: stopped$/,
+  );
+  assert.equal(server.listening, false);
+});
