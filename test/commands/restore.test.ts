@@ -255,14 +255,6 @@ for (const [made, said] of [
   });
 }
 
-test('restore: a database of another page_size is restored too [E3]', async () => {
-  const { copy } = await backups();
-  const path = await newDatabase();
-  execute(path, 'PRAGMA journal_mode = DELETE; PRAGMA page_size = 8192; VACUUM; PRAGMA journal_mode = WAL');
-  await printed(`sqlite:${path}`, ['restore', copy]);
-  assert.deepEqual(await titlesOf(path), ['saved']);
-});
-
 test('restore: a backup of a schema that is older is brought up to date [E3]', async () => {
   const copy = newPath('old.db');
   execute(

@@ -78,7 +78,8 @@ test('a start on a file that may only be read leaves nothing behind that outlive
 }, async () => {
   using file = await ownFile();
   chmodSync(file.path, 0o400);
-  for (const words of file.commands) {
+  const restore = ['restore', file.path, '--database', `sqlite:${file.path}`];
+  for (const words of [...file.commands, restore]) {
     await refused(
       [words],
       /"todos\.db": it belongs to user \d+ and group \d+, and its mode is 400 \(EACCES\)\n$/,

@@ -137,16 +137,41 @@ test('the highest id is the one that was chosen, and its refusal leaves everythi
   assert.deepEqual(namesBeside(other), []);
 });
 
-test('a database of another page size takes the backup all the same [E3]', async () => {
-  const made = await databaseOf('mine');
-  using old = new DatabaseSync(made);
-  old.exec('PRAGMA journal_mode = DELETE; PRAGMA page_size = 8192; VACUUM; PRAGMA journal_mode = WAL');
-  old.close();
-  await restore(made, await backupOf('saved'));
+test('a database of another page size takes the backup all the same, which decides in its last 4,096 pages [E3]', async () => {
+  const [made, file] = [await databaseOf('mine'), await backupOf('saved')];
+  execute(made, 'PRAGMA journal_mode = DELETE; PRAGMA page_size = 512; VACUUM; PRAGMA journal_mode = WAL');
+  execute(file, 'CREATE TABLE large (a); INSERT INTO large VALUES (zeroblob(3000000))');
+  const { steps } = await restore(made, file);
   assert.deepEqual(titlesOf(made), ['saved']);
+  assert.equal(steps.filter((step) => step === 'deciding').length, 1);
+});
+
+/** A path of 500 bytes: SQLite opens it, and none that is longer by five. */
+function longPath(): string {
+  const folder = join(dirname(newPath()), 'a'.repeat(200), 'b'.repeat(150));
+  mkdirSync(folder, { recursive: true });
+  return join(folder, 'c'.repeat(499 - folder.length));
+}
+
+test('a path that leaves no room for that of a copy is refused', async () => {
+  const path = longPath();
+  await assert.rejects(restore(path, await backupOf('saved')), {
+    name: 'Cannot',
+    message: /\.partial" must have at most 504 bytes for SQLite/,
+  });
+  assert.deepEqual(readdirSync(dirname(path)), []);
 });
 
 for (const [what, make, wanted] of [
+  [
+    'has a path that is too long for SQLite',
+    async () => {
+      const file = `${longPath()}.copy`;
+      writeFileSync(file, 'SQLite format 3\0');
+      return file;
+    },
+    { name: 'BackupRefused', reason: 'no-input', message: /must have at most 504 bytes for SQLite/ },
+  ],
   ['is not there', async () => newPath('none'), { name: 'BackupRefused', reason: 'no-input' }],
   [
     'is empty',

@@ -208,7 +208,7 @@ async function stage(
   onProgress('checking');
   const faults = integrityFaults(database);
   if (faults.length > 0) throw new BackupRefused('bad-data', faults.join(', '));
-  const source = sourceOf(database, async () => true);
+  const source = sourceOf(database);
   const highestId = highestOf(source.highestId);
   setHighest(database, 'todos', highestId);
   makeDurable(database);
@@ -295,7 +295,7 @@ async function copyAside(
   using old = connect(path);
   await copyPages(old, aside, onProgress);
   try {
-    return sourceOf(old, async () => true).highestId;
+    return sourceOf(old).highestId;
   } catch {
     // A database of a newer schema, or a damaged one, is kept as it is.
     return undefined;

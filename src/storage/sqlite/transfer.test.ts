@@ -9,6 +9,7 @@ import { execute, newDatabase, newPath, titlesOf } from '../../../test/storage/n
 import type { ExportSource, Rows } from '../transfer/contents.ts';
 import { exportParts } from '../transfer/lines.ts';
 import { readExport } from '../transfer/read-export.ts';
+import { MIGRATIONS } from './schema.ts';
 import { openExport, openImport } from './transfer.ts';
 
 const skip = noDisk();
@@ -65,6 +66,24 @@ test('an export has what counts of a database, and no key that is over [E1]', as
       [digest('C'), digest('b'), 3],
     ],
   );
+});
+
+test('an older schema is exported as it is, without keys before it had them [E1]', async () => {
+  for (const version of [1, 2]) {
+    const path = newPath();
+    execute(
+      path,
+      `${MIGRATIONS.from(0).slice(0, version).join('')}
+        PRAGMA application_id = 0x746f646f; PRAGMA user_version = ${version};
+        INSERT INTO categories (name) VALUES ('Work'); INSERT INTO todos (title, category_id) VALUES ('one', 1);
+        ${version === 1 ? '' : key('A')}`,
+    );
+    await using source = await openExport(path);
+    assert.deepEqual(source.counts, { categories: 1, todos: 1, keys: version - 1 });
+    assert.equal(source.highestId, version === 1 ? 1 : 3);
+    assert.equal((await source.todosAfter(0))[0]?.title, 'one');
+    assert.equal((await source.keysAfter('')).length, version - 1);
+  }
 });
 
 for (const [what, sql, highestId] of [

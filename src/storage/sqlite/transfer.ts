@@ -67,7 +67,7 @@ export async function openToRead(path: string) {
   return { database: new DatabaseSync(url), isUnchanged: async () => (await fingerprintOf(path)) === before };
 }
 
-export function sourceOf(database: DatabaseSync, isUnchanged: () => Promise<boolean>): ExportSource {
+export function sourceOf(database: DatabaseSync, isUnchanged = async () => true): ExportSource {
   const kept = tableOf(database, 'idempotency_keys', ['key', 'body', 'todo_id', 'at']);
   const todos = tableOf(database, 'todos', ['id', ...COLUMN_NAMES]);
   const since = Number(database.prepare(NOW).get()?.now) - 86_400;

@@ -34,7 +34,7 @@ async function read(bytes: Uint8Array, size = 65_536) {
 
 /** @param lines All but the last, which is made for them. */
 function refused(lines: readonly string[], message: string | RegExp): Promise<void> {
-  return assert.rejects(read(fileOf(lines)), { name: 'BackupRefused', message });
+  return assert.rejects(read(fileOf(lines)), { name: 'BackupRefused', reason: 'bad-data', message });
 }
 
 const replaced = (at: number, line: string): readonly string[] => LINES.with(at, line);
