@@ -127,14 +127,16 @@ export type LogEvent = (
   said?: { readonly level?: Level; readonly message?: string | undefined },
 ) => void;
 
+/** A commit that put a batch of writes on disk: `writes` of them changed something. Times as of a step. */
+export type Commit = { readonly from: number; readonly until: number; readonly writes: number };
+
 /** A step of a request that has ended. Times are those of `performance.now()`. */
 export type Step = { readonly from: number; readonly until: number; readonly error?: unknown } & (
   | {
       readonly name: 'authenticate' | 'list' | 'find' | 'add' | 'replace' | 'remove';
       readonly code?: string | undefined;
     }
-  /** A commit, shared by all writes of its batch: `writes` of them changed something. */
-  | { readonly name: 'commit'; readonly writes: number }
+  | ({ readonly name: 'commit' } & Commit)
 );
 
 /** Notes a step as soon as it has ended, which may be after its client has left. No decision depends on it. */

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 // The global is looked up by a getter: 20 ns more for each reading of the clock.
 import { performance } from 'node:perf_hooks';
-import type { OnStep, Step } from '../events.ts';
+import type { Commit, OnStep, Step } from '../events.ts';
 import { IncomingBody } from './body.ts';
 import type { Identity } from './caller.ts';
 import { traceIdOf } from './trace-id.ts';
@@ -15,10 +15,8 @@ export interface Target {
   readonly id: number | undefined;
 }
 
-type CommitStep = Extract<Step, { name: 'commit' }>;
-
 /** Steps of one request; a commit is shared by many. */
-type StepName = Exclude<Step, CommitStep>['name'];
+type StepName = Exclude<Step['name'], 'commit'>;
 
 /** A request on its way to its answer. */
 export class Call {
@@ -51,7 +49,7 @@ export class Call {
   }
 
   /** Reports the commit of a write, which other writes may share, as a step. */
-  get onCommitted(): ((commit: Omit<CommitStep, 'name'>) => void) | undefined {
+  get onCommitted(): ((commit: Commit) => void) | undefined {
     const { onStep } = this;
     return onStep && ((commit) => onStep({ name: 'commit', ...commit }));
   }

@@ -3,8 +3,8 @@ import type { Keys } from '../auth/keys/keys.ts';
 import type { Step } from '../events.ts';
 import type { Listener } from '../http/transport/listener.ts';
 import type { TodoStore } from '../todos/store.ts';
+import { type Ended, errorType, knownMethod } from './ended.ts';
 import { LabelledHistogram, metricsIn } from './instruments.ts';
-import { type Ended, errorType, knownMethod } from './record.ts';
 import { type Build, registerRuntime } from './runtime-metrics.ts';
 
 /** Seconds. The buckets of OpenTelemetry's `http.server.request.duration`, and finer ones below. */

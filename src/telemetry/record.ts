@@ -1,35 +1,11 @@
 // The global is looked up by a getter: 20 ns more for each reading of the clock.
 import { performance } from 'node:perf_hooks';
-import type { Event, LogEvent, OnStep } from '../events.ts';
+import type { Event, LogEvent } from '../events.ts';
 import type { Call } from '../http/call.ts';
 import type { Environment } from '../settings/table.ts';
-
-/** A request whose answer is out, or whose client has left. Times are those of `performance.now()`. */
-export interface Ended {
-  readonly call: Call;
-  readonly from: number;
-  readonly until: number;
-  /** Undefined when the connection ended before the answer did. */
-  readonly status: number | undefined;
-  /** Whether the client closed the connection, or its side, before the end of the answer. */
-  readonly isGivenUp: boolean;
-}
-
-/** Takes the steps of a request, and its end. */
-interface Recorder {
-  readonly onStep: OnStep;
-  ended(ended: Ended): void;
-}
-
-/** Takes the records of all requests. */
-interface RequestMetrics extends Recorder {
-  begun(method: string): void;
-}
-
-/** Takes the records of the requests that are sampled. */
-interface RequestTraces {
-  begin(call: Call, from: number): Recorder | undefined;
-}
+import type { Ended } from './ended.ts';
+import type { Metrics } from './metrics.ts';
+import type { Traces } from './traces.ts';
 
 /**
  * Begins the record of a request, whose steps and end go to metrics, traces and the log; undefined when none of these is
@@ -40,8 +16,8 @@ interface RequestTraces {
 export function openRecords(
   environment: Environment,
   logEvent: LogEvent | undefined,
-  metrics?: RequestMetrics,
-  traces?: RequestTraces,
+  metrics?: Pick<Metrics, 'begun' | 'onStep' | 'ended'>,
+  traces?: Pick<Traces, 'begin'>,
 ): ((call: Call) => void) | undefined {
   if (logEvent === undefined && metrics === undefined && traces === undefined) return undefined;
   return (call) => {
@@ -81,18 +57,4 @@ function eventOf({ call, from, until }: Ended, environment: Environment): Event 
   const route = found && environment === 'development' ? request.url : pattern;
   const milliseconds = Math.round((until - from) * 1000) / 1000;
   return { event: 'request', method, route, status: response.statusCode, milliseconds, traceId };
-}
-
-/** Methods that OpenTelemetry names. */
-const METHODS = new Set('GET HEAD POST PUT DELETE CONNECT OPTIONS TRACE PATCH'.split(' '));
-
-/** The method of a request, or `_OTHER`. */
-export function knownMethod(method: string): string {
-  return METHODS.has(method) ? method : '_OTHER';
-}
-
-/** The class of an error, a closed list unlike its message; nothing without one. */
-export function errorType(error: unknown): string {
-  if (error === undefined) return '';
-  return error instanceof Error ? error.name : '_OTHER';
 }

@@ -34,8 +34,8 @@ import type { LogEvent, Step } from '../events.ts';
 import type { Call } from '../http/call.ts';
 import { newTraceId, type Parent, parseTraceparent, setTraceId } from '../http/trace-id.ts';
 import { within } from '../lib/promises.ts';
+import { type Ended, errorType, knownMethod } from './ended.ts';
 import { countLostSpans } from './lost-spans.ts';
-import { type Ended, errorType, knownMethod } from './record.ts';
 import type { Sampling, TraceSettings } from './settings.ts';
 
 /** Milliseconds for the last spans to leave when the service ends. */

@@ -1,3 +1,4 @@
+import type { Commit } from '../events.ts';
 import { Cannot, type Reason } from '../lib/cannot.ts';
 import type { Body } from '../lib/pieces.ts';
 import {
@@ -19,13 +20,6 @@ export interface ListRepresentation {
   readonly coding: Coding;
   /** Strong, and different for each coding (RFC 9110 §8.8.3.3). */
   readonly etag: EntityTag;
-}
-
-/** A commit that put writes on disk: `writes` of them changed something. Times are those of `performance.now()`. */
-export interface Commit {
-  readonly writes: number;
-  readonly from: number;
-  readonly until: number;
 }
 
 /** Takes the commit of a write, as soon as it has ended. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import type { Ended } from '../../src/telemetry/record.ts';
+import type { Ended } from '../../src/telemetry/ended.ts';
 import { beginDrain, type Demo, get, startDemo } from '../support/demo.ts';
 import { assertRefused, Connection } from '../support/raw.ts';
 

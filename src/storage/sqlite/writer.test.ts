@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { compileDisk, noDisk, runOnDisk } from '../../../test/storage/disk.ts';
 import { execute, newDatabase, newPath } from '../../../test/storage/new-files.ts';
 import { replacement } from '../../../test/storage/todos.ts';
-import type { Commit } from '../../todos/store.ts';
+import type { Commit } from '../../events.ts';
 import { makeDurable } from './durability.ts';
 import { knownFile } from './file.ts';
 import { DatabaseHealth } from './health.ts';
