@@ -1,3 +1,4 @@
+import { orUndefined } from '../lib/errors.ts';
 import { faultIn, isJsonObject, type JsonFault, parseJson } from '../lib/parse-json.ts';
 import type { Call } from './call.ts';
 import { jsonTypeFault } from './media-type.ts';
@@ -29,7 +30,8 @@ function unsupported(detail: string, headers: Headers = { accept: 'application/j
   return { status: 415, headers, detail };
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+/** Skips a leading byte order mark, and throws for what is not UTF-8 (contract B3). */
+const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * A route whose handler gets the parsed body (contract Order 4). Media type → 415, size → 413, trailers → 431, not UTF-8
@@ -43,7 +45,7 @@ export function withBody<Value>(
   async function readAndHandle(call: Call): Promise<Answer> {
     const bytes = (await call.body?.bytes()) ?? Buffer.alloc(0);
     if (typeof bytes === 'number') return { status: bytes };
-    const text = decode(bytes);
+    const text = orUndefined(() => UTF_8.decode(bytes));
     if (text === undefined) return { status: 400, detail: 'The body is not valid UTF-8.' };
     const read = readJsonObject(text);
     if ('fault' in read) {
@@ -78,13 +80,4 @@ export function readJsonObject(text: string): { readonly object: object } | { re
   const { value } = parsed;
   if (isJsonObject(value)) return { object: value };
   return { fault: faultIn(text, text.search(/[^ \t\n\r]/), 'An object is expected.') };
-}
-
-/** The text of a body, a leading byte order mark skipped; undefined when it is not UTF-8 (contract B3). */
-function decode(bytes: Buffer): string | undefined {
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    return undefined;
-  }
 }

@@ -12,6 +12,7 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { orUndefined } from './errors.ts';
 
 /** Makes a file (0600) that did not exist, and opens it. Throws when it exists. */
 export function openNew(path: string): number {
@@ -48,20 +49,12 @@ export function partialOf(file: string): string {
 export function unfinishedOf(file: string): readonly { readonly path: string; readonly ageMs: number }[] {
   const folder = dirname(resolve(file));
   const begin = `${basename(file)}.`;
-  return namesIn(folder).flatMap((name) => {
+  const names = orUndefined(() => readdirSync(folder)) ?? [];
+  return names.flatMap((name) => {
     if (!name.startsWith(begin) || !/^\w+\.partial$/.test(name.slice(begin.length))) return [];
     const stats = statSync(join(folder, name), { throwIfNoEntry: false });
     return stats === undefined ? [] : [{ path: join(folder, name), ageMs: Date.now() - stats.mtimeMs }];
   });
-}
-
-/** The names in a folder; none when it cannot be listed. */
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }
 
 /** Gives a file that is complete and on disk its name. Throws when there is something of this name, and replaces nothing. */

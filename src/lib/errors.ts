@@ -16,6 +16,15 @@ export function asNotUsable(error: unknown): NotUsable {
   throw error;
 }
 
+/** The result of a function; undefined when it throws, whatever the error is. */
+export function orUndefined<T>(run: () => T): T | undefined {
+  try {
+    return run();
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * The message of an error, for people. A host name with several addresses fails once for each of them.
  *

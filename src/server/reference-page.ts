@@ -4,6 +4,7 @@ import { JSON_UTF_8 } from '../http/answer.ts';
 import type { Answer } from '../http/problem.ts';
 import type { Route } from '../http/route.ts';
 import { isCarried, readCarried } from '../lib/assets.ts';
+import { orUndefined } from '../lib/errors.ts';
 import { type Documented, readDocument } from '../openapi/documents.ts';
 
 /** Contract Versioning 1. */
@@ -135,13 +136,7 @@ export const CARRIED_SCRIPT = 'scalar.js';
 
 /** Whether the script is there: its package is an optional peer, and the executable carries it. */
 export function isScalarInstalled(): boolean {
-  if (isCarried(CARRIED_SCRIPT)) return true;
-  try {
-    require.resolve(PACKAGE);
-    return true;
-  } catch {
-    return false;
-  }
+  return isCarried(CARRIED_SCRIPT) || orUndefined(() => require.resolve(PACKAGE)) !== undefined;
 }
 
 /**

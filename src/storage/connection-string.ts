@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 import { userInfo } from 'node:os';
-import { NotUsable } from '../lib/errors.ts';
+import { NotUsable, orUndefined } from '../lib/errors.ts';
 
 /** The supported parameters, by their names in libpq, with libpq's variables for them; all others are refused. */
 const PARAMETERS = {
@@ -226,22 +226,16 @@ function nameLike(name: string, names: readonly string[]): string | undefined {
 
 /** A NUL would end a value in the protocol. */
 function decoded(part: string): string {
-  try {
-    const text = decodeURIComponent(part);
-    if (!text.includes('\0')) return text;
-  } catch {
-    // The message may quote the text that could not be decoded.
-  }
-  throw new NotUsable(UNREADABLE);
+  const text = orUndefined(() => decodeURIComponent(part));
+  if (text === undefined || text.includes('\0')) throw new NotUsable(UNREADABLE);
+  return text;
 }
 
 /** The user of the process. In a container the user may be a number without a name. */
 function userOfProcess(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    throw new NotUsable('it must name a user, because the user of this process has no name');
-  }
+  const name = orUndefined(() => userInfo().username);
+  if (name !== undefined) return name;
+  throw new NotUsable('it must name a user, because the user of this process has no name');
 }
 
 function hostsOf(hostList: string, portList: string) {

@@ -1,5 +1,5 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { errorCode } from '../lib/errors.ts';
+import { errorCode, orUndefined } from '../lib/errors.ts';
 import type { Settings } from '../settings/read.ts';
 import type { Variable } from '../settings/table.ts';
 
@@ -101,20 +101,12 @@ function checkFile(settings: Settings, alone: Variable, all: Variable): void {
 function areAttributes(text: string): boolean {
   const attributes = text.split(',').filter((attribute) => attribute.trim() !== '');
   return attributes.every((attribute) => {
-    const [name = '', value, ...more] = attribute.split('=').map((part) => decoded(part.trim()));
+    const parts = attribute.split('=').map((part) => orUndefined(() => decodeURIComponent(part.trim())));
+    const [name = '', value, ...more] = parts;
     return (
       name !== '' && value !== undefined && more.length === 0 && Math.max(name.length, value.length) <= 255
     );
   });
-}
-
-/** The decoded text; undefined when it is not percent-encoded. */
-function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The sampling: of requests without a sampled flag from their caller, or of all. `ratio` is 0 to 1. */

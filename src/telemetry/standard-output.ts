@@ -1,5 +1,5 @@
 import { constants, openSync, writeSync } from 'node:fs';
-import { errorCode } from '../lib/errors.ts';
+import { errorCode, orUndefined } from '../lib/errors.ts';
 
 /** Bytes. A pipe takes a write of up to this size as a whole or not at all (POSIX, PIPE_BUF on Linux). */
 const WHOLE_WRITE = 4096;
@@ -162,9 +162,6 @@ export function openStandardOutput(afterDrops: (dropped: number) => string) {
 function descriptorThatRefuses(): number {
   // Node.js sets this for a pipe or a socket at the first use of `process.stdout`, but not for a terminal.
   if (!process.stdout.isTTY) return 1;
-  try {
-    return openSync('/dev/fd/1', constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
-  } catch {
-    return 1;
-  }
+  const flags = constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
+  return orUndefined(() => openSync('/dev/fd/1', flags)) ?? 1;
 }

@@ -1,6 +1,6 @@
-import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
 import type { LogEvent } from '../../events.ts';
-import { asNotUsable, NotUsable } from '../../lib/errors.ts';
+import { asNotUsable, NotUsable, orUndefined } from '../../lib/errors.ts';
 import { parseJson } from '../../lib/parse-json.ts';
 import { fingerprintOf, readSmallFile } from '../../lib/small-file.ts';
 import { isDevelopmentSecret } from '../development.ts';
@@ -119,12 +119,7 @@ function readPem(text: string): LoadedKeys {
     throw new NotUsable('it is a certificate (openssl x509 -pubkey -noout prints its public key)');
   }
   const isOne = text.split('-----BEGIN ').length === 2;
-  let material: KeyObject | undefined;
-  try {
-    material = isOne ? createPublicKey(text) : undefined;
-  } catch {
-    // The error of OpenSSL is not for people.
-  }
+  const material = isOne ? orUndefined(() => createPublicKey(text)) : undefined;
   if (material === undefined) throw new NotUsable('it is not a PEM public key, a JWK or a JWKS');
   const key = fromPublicKey(material);
   if ('reason' in key) throw new NotUsable(key.reason);
@@ -183,14 +178,7 @@ function secretFault(secret: Buffer): string | undefined {
 
 /** Whether a secret is a public key, with which anybody could sign (RFC 8725 §2.1). */
 function isKey(key: Buffer): boolean {
-  return KEY_PARSERS.some((parse) => {
-    try {
-      parse(key);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+  return KEY_PARSERS.some((parse) => orUndefined(() => parse(key)) !== undefined);
 }
 
 const KEY_PARSERS: readonly ((key: Buffer) => unknown)[] = [

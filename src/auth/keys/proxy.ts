@@ -1,5 +1,5 @@
 import { connect, isIP, isIPv4, type Socket } from 'node:net';
-import { NotUsable } from '../../lib/errors.ts';
+import { NotUsable, orUndefined } from '../../lib/errors.ts';
 import { quoteScheme } from '../../lib/quote.ts';
 import type { Settings } from '../../settings/read.ts';
 import { isLoopback } from './trusted-address.ts';
@@ -29,12 +29,10 @@ export function readProxy(settings: Settings): HttpProxy | undefined {
 function parseProxy(text: string): URL | undefined {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
-  try {
+  return orUndefined(() => {
     credentialsOf(url);
     return url;
-  } catch {
-    return undefined;
-  }
+  });
 }
 
 /** Whether an address is asked through the proxy: loopback never is. */

@@ -1,4 +1,5 @@
 import { createHmac, createPublicKey, createSecretKey, hash, type KeyObject } from 'node:crypto';
+import { orUndefined } from '../../lib/errors.ts';
 import { isJsonObject } from '../../lib/parse-json.ts';
 import { type Algorithm, RSA_ALGORITHMS, readAlgorithm, type Verify, verifyWith } from './algorithms.ts';
 
@@ -66,12 +67,9 @@ export function readJwk(jwk: unknown): VerificationKey | SkippedKey {
   if (operations !== undefined && !(Array.isArray(operations) && operations.includes('verify'))) {
     return { kind: 'other-use', keyId, reason: '"key_ops" must include "verify" when present' };
   }
-  let material: KeyObject;
-  try {
-    material = createPublicKey({ key: jwk, format: 'jwk' });
-  } catch {
+  const material = orUndefined(() => createPublicKey({ key: jwk, format: 'jwk' }));
+  if (material === undefined)
     return { kind: 'unfit', keyId, reason: 'it is not a public key of a known type and curve' };
-  }
   return fromPublicKey(material, keyId, alg);
 }
 

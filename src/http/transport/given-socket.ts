@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, readlinkSync } from 'node:fs';
+import { orUndefined } from '../../lib/errors.ts';
 
 /** The first descriptor that a parent gives (sd_listen_fds(3)). */
 const GIVEN = 3;
@@ -19,7 +20,7 @@ export function lookAtGiven(): { readonly what: string; readonly socket?: GivenS
   const socket = { fd: GIVEN, name: `descriptor ${GIVEN}` };
   const unknown = { what: 'not known', socket };
   if (!existsSync('/proc/self/fd')) return unknown;
-  const link = linkOf(GIVEN);
+  const link = orUndefined(() => readlinkSync(`/proc/self/fd/${GIVEN}`));
   const inode = /^socket:\[(\d+)\]$/.exec(link ?? '')?.[1];
   if (inode === undefined) return { what: link === undefined ? 'closed' : JSON.stringify(link) };
   const [tcp, udp] = [rowIn(['tcp', 'tcp6'], 9, inode), rowIn(['udp', 'udp6'], 9, inode)];
@@ -39,15 +40,6 @@ export function lookAtGiven(): { readonly what: string; readonly socket?: GivenS
       what: unix[4] === '0001' ? 'a Unix socket that does not listen' : 'a Unix socket that is no stream',
     };
   return { what: 'a socket that does not listen, or is of another network namespace' };
-}
-
-/** Undefined when it is not open. */
-function linkOf(descriptor: number): string | undefined {
-  try {
-    return readlinkSync(`/proc/self/fd/${descriptor}`);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The row of a socket in the tables of the kernel: empty when there is none, undefined when no table can be read. */

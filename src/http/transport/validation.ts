@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { orUndefined } from '../../lib/errors.ts';
 import type { Problem } from '../problem.ts';
 import { MAX_FIELD_LINES } from './framing.ts';
 
@@ -91,18 +92,9 @@ export function readTarget(target: string, method: string): Target | Problem {
     return malformed('The request target must be a path or an absolute http URI.');
   }
   const [, authority, rawPath = '/'] = match;
-  const decoded = decodePath(rawPath);
-  if (decoded === undefined) return WRONG_ESCAPES;
+  const decoded = orUndefined(() => decodeURIComponent(rawPath));
+  if (decoded === undefined || /[\0\r\n]/.test(decoded)) return WRONG_ESCAPES;
   // An escaped slash is data, not a delimiter (RFC 3986 §2.2): such a path stays as it was sent and matches nothing.
   const path = PLAIN_PATH.test(decoded) && !/%2f/i.test(rawPath) ? decoded : rawPath;
   return authority === undefined ? { path } : { path, authority };
-}
-
-function decodePath(rawPath: string): string | undefined {
-  try {
-    const decoded = decodeURIComponent(rawPath);
-    return /[\0\r\n]/.test(decoded) ? undefined : decoded;
-  } catch {
-    return undefined;
-  }
 }

@@ -16,7 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { LogEvent } from '../../events.ts';
 import type { Cannot } from '../../lib/cannot.ts';
 import { keepNames, newPrivateFile } from '../../lib/durable-files.ts';
-import { errorCode, messageOf } from '../../lib/errors.ts';
+import { errorCode, messageOf, orUndefined } from '../../lib/errors.ts';
 import { notOpened, OutcomeUnknown } from '../../todos/store.ts';
 import type { Migrated } from '../maintenance.ts';
 import { makeDurable } from './durability.ts';
@@ -280,13 +280,9 @@ function nameOf(pid: unknown, host: unknown, since: unknown): string {
 }
 
 function ownerOf(sidecar: DatabaseSync): string {
-  try {
-    const owner = sidecar.prepare(READ_OWNER).get();
-    if (owner !== undefined) return nameOf(owner.pid, owner.host, owner.since);
-  } catch {
-    // The other process is writing its name now: there is no table, or it cannot be read.
-  }
-  return 'another process';
+  // While the other process writes its name, there is no table, or it cannot be read.
+  const owner = orUndefined(() => sidecar.prepare(READ_OWNER).get());
+  return owner === undefined ? 'another process' : nameOf(owner.pid, owner.host, owner.since);
 }
 
 /**

@@ -3,7 +3,7 @@ import { open, writeFile } from 'node:fs/promises';
 import { backup, DatabaseSync } from 'node:sqlite';
 import type { LogEvent } from '../../events.ts';
 import { nameComplete, newPrivateFile, partialOf } from '../../lib/durable-files.ts';
-import { errorCode, messageOf } from '../../lib/errors.ts';
+import { errorCode, messageOf, orUndefined } from '../../lib/errors.ts';
 import { OutcomeUnknown, StoreUnavailable } from '../../todos/store.ts';
 import type { BackupProgress } from '../maintenance.ts';
 import type { Counts } from '../transfer/contents.ts';
@@ -294,10 +294,6 @@ async function copyAside(
 ): Promise<number | undefined> {
   using old = connect(path);
   await copyPages(old, aside, onProgress);
-  try {
-    return sourceOf(old).highestId;
-  } catch {
-    // A database of a newer schema, or a damaged one, is kept as it is.
-    return undefined;
-  }
+  // A database of a newer schema, or a damaged one, is kept as it is.
+  return orUndefined(() => sourceOf(old).highestId);
 }

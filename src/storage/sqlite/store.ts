@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { orUndefined } from '../../lib/errors.ts';
 import { andThen } from '../../lib/promises.ts';
 import type { StoreSizes, TodoStore } from '../../todos/store.ts';
 import { represent } from '../../todos/todo.ts';
@@ -123,9 +124,6 @@ async function openParts(path: string, options: SqliteOptions) {
 
 /** Sizes of a file. An unknown size is left out; `check` has the reason. */
 function sizeOf(path: string, file: 'main' | 'wal'): StoreSizes['database'] {
-  try {
-    return [{ file, bytes: statSync(path).size }];
-  } catch {
-    return [];
-  }
+  const bytes = orUndefined(() => statSync(path).size);
+  return bytes === undefined ? [] : [{ file, bytes }];
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Cannot } from '../../lib/cannot.ts';
+import { orUndefined } from '../../lib/errors.ts';
 import { isJsonObject, parseJson } from '../../lib/parse-json.ts';
 import { MAX_ID, MEMBERS, type Obeying, type Rules } from '../../todos/todo.ts';
 import type { Category } from '../maintenance.ts';
@@ -139,12 +140,8 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /** @throws {LineRefused} when it is no line of this kind, or has further members. */
 function parseLine<Of extends Rules>(bytes: Uint8Array, rules: Of): Obeying<Of> {
   if (bytes.length > LONGEST_LINE) throw new LineRefused(`it must have at most ${LONGEST_LINE} bytes`);
-  let text: string;
-  try {
-    text = UTF8.decode(bytes.subarray(0, -1));
-  } catch {
-    throw new LineRefused('it must be UTF-8');
-  }
+  const text = orUndefined(() => UTF8.decode(bytes.subarray(0, -1)));
+  if (text === undefined) throw new LineRefused('it must be UTF-8');
   const parsed = parseJson(text, { uniqueNames: true });
   if ('fault' in parsed)
     throw new LineRefused(`it is not JSON, column ${parsed.fault.column}: ${parsed.fault.problem}`);
