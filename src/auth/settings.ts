@@ -98,12 +98,10 @@ export async function readExternalTrust(
   const issuer = settings.read('TODO_AUTH_ISSUER');
   const audiences = readEntries('TODO_AUTH_AUDIENCE', settings, decodeEntry);
   if (issuer === undefined) {
-    settings.refuse(
-      'TODO_AUTH_ISSUER',
-      'must be the issuer of your tokens, like "https://login.example.org"',
-    );
-  } else {
-    checkIssuer(settings, issuer, environment);
+    const wanted = 'must be the issuer of your tokens, like "https://login.example.org"';
+    settings.refuse('TODO_AUTH_ISSUER', wanted);
+  } else if (issuer === DEVELOPMENT_ISSUER && environment === 'production') {
+    settings.refuse('TODO_AUTH_ISSUER', 'must not be the issuer of development tokens in production');
   }
   if (audiences === undefined) {
     const wanted = 'must be the "aud" of tokens for this service, like "todo-service"';
@@ -113,12 +111,6 @@ export async function readExternalTrust(
   const source = await readKeySource(settings, environment);
   if (issuer === undefined || audiences === undefined || source === undefined) return undefined;
   return { issuer, audiences, source, ...rules };
-}
-
-function checkIssuer(settings: Settings, issuer: string, environment: Environment): void {
-  if (issuer === DEVELOPMENT_ISSUER && environment === 'production') {
-    settings.refuse('TODO_AUTH_ISSUER', 'must not be the issuer of development tokens in production');
-  }
 }
 
 function readRules(settings: Settings) {
@@ -148,13 +140,8 @@ function readEntries<Entry>(
   const text = settings.read(variable);
   if (text === undefined) return undefined;
   const { entries, malformed } = readList(text, parse);
-  if (malformed.length > 0) {
-    settings.refuse(
-      variable,
-      WANTED[variable],
-      malformed.map((entry) => settings.quoted(variable, entry)).join(' and '),
-    );
-  }
+  const received = malformed.map((entry) => settings.quoted(variable, entry)).join(' and ');
+  if (malformed.length > 0) settings.refuse(variable, WANTED[variable], received);
   return entries;
 }
 
@@ -167,8 +154,7 @@ function readEditorRoles(settings: Settings): readonly string[] | undefined {
   // A comma would split a distinguished name (RFC 4514) into roles, the last of which a whole domain has.
   if (entries.some((entry, at) => isSplit(entry, entries[at + 1]))) {
     const wanted = 'must have %2C for the commas of one name, or %3D for the "=" of several names';
-    settings.refuse('TODO_AUTH_EDITOR_ROLE', wanted);
-    return undefined;
+    return settings.refuse('TODO_AUTH_EDITOR_ROLE', wanted);
   }
   return readEntries('TODO_AUTH_EDITOR_ROLE', settings, decodeEntry);
 }
@@ -183,12 +169,9 @@ function readAudienceClaim(settings: Settings): ClaimPath | undefined {
 
 function readTokenType(settings: Settings): TokenType | undefined {
   const text = settings.read('TODO_AUTH_TOKEN_TYPE');
-  const type = readType(text);
-  if (text !== undefined && type === undefined) {
-    const wanted = 'must be the "typ" of tokens, "at+jwt" or "JWT"';
-    settings.refuse('TODO_AUTH_TOKEN_TYPE', wanted);
-  }
-  return type;
+  if (text === undefined) return undefined;
+  const wanted = 'must be the "typ" of tokens, "at+jwt" or "JWT"';
+  return readType(text) ?? settings.refuse('TODO_AUTH_TOKEN_TYPE', wanted);
 }
 
 /** The one source that the settings name, whose file is sound. RFC 8725 §3.8 wants a key bound to its issuer. */
@@ -208,20 +191,15 @@ async function readKeySource(settings: Settings, environment: Environment): Prom
     if (url !== undefined) return { kind: 'jwks-url', url, ...proxy };
     const wanted =
       'must begin with "https:", or with "http:" on loopback, without user, password and fragment';
-    settings.refuse(variable, wanted);
-    return undefined;
+    return settings.refuse(variable, wanted);
   }
   const kind = variable === 'TODO_AUTH_KEYS_FILE' ? 'keys-file' : 'secret-file';
   const source = { kind, path: value } as const;
   const loaded = await readFileSource(source).catch(asNotUsable);
   if (loaded instanceof NotUsable) {
     const wanted = kind === 'keys-file' ? 'a PEM public key, a JWK or a JWKS' : 'a file with HMAC secrets';
-    settings.refuse(
-      variable,
-      `must name ${wanted}`,
-      `${settings.quoted(variable, value)}: ${loaded.message}`,
-    );
-    return undefined;
+    const received = `${settings.quoted(variable, value)}: ${loaded.message}`;
+    return settings.refuse(variable, `must name ${wanted}`, received);
   }
   const isDevelopment = loaded.keys.some(({ keyId }) => keyId?.startsWith(DEVELOPMENT_KEY_ID_PREFIX));
   if (environment === 'production' && isDevelopment)
@@ -241,12 +219,8 @@ function chooseDiscovery(settings: Settings): KeySource | undefined {
   const url = parseTrustedAddress(issuer);
   if (url !== undefined && url.search === '') return { kind: 'discovery', issuer, ...proxy };
   const wanted = 'must be an "https:" address without query and fragment to find its keys from it';
-  settings.refuse(
-    'TODO_AUTH_ISSUER',
-    wanted,
-    `${settings.quoted('TODO_AUTH_ISSUER', issuer)}; or set one of ${SOURCES}`,
-  );
-  return undefined;
+  const received = `${settings.quoted('TODO_AUTH_ISSUER', issuer)}; or set one of ${SOURCES}`;
+  return settings.refuse('TODO_AUTH_ISSUER', wanted, received);
 }
 
 function readClaim(
@@ -255,10 +229,6 @@ function readClaim(
 ): ClaimPath | undefined {
   const value = settings.read(variable);
   if (value === undefined) return undefined;
-  const path = parseClaimPath(value);
-  if (path === undefined) {
-    const wanted = 'must be the name of a claim, or a JSON Pointer like "/realm_access/roles"';
-    settings.refuse(variable, wanted);
-  }
-  return path;
+  const wanted = 'must be the name of a claim, or a JSON Pointer like "/realm_access/roles"';
+  return parseClaimPath(value) ?? settings.refuse(variable, wanted);
 }

@@ -56,13 +56,13 @@ export const restore = onDatabase(
   },
 );
 
-type HighestOf = (highestId: number) => number;
-
-async function restoreSqlite(
-  { address }: DatabaseSettings,
+type Restoring = (
+  database: DatabaseSettings,
   file: string,
-  highestOf: HighestOf,
-): Promise<Restored> {
+  highestOf: (highestId: number) => number,
+) => Promise<Restored>;
+
+const restoreSqlite: Restoring = async ({ address }, file, highestOf) => {
   const { Restore } = await ADAPTERS.sqlite.restore();
   const restoring = new Restore();
   endBySignal((signal) => {
@@ -72,13 +72,9 @@ async function restoreSqlite(
   printUnfinished(address);
   const options = { highestOf, onProgress: slowProgress(), onDeciding: endByItself, logEvent: printLogMoved };
   return readBackup(file, () => restoring.run(address, file, options));
-}
+};
 
-async function restorePostgres(
-  database: DatabaseSettings,
-  file: string,
-  highestOf: HighestOf,
-): Promise<Restored> {
+const restorePostgres: Restoring = async (database, file, highestOf) => {
   const { kindOf } = await ADAPTERS.sqlite.restore();
   if ((await readBackup(file, () => kindOf(file))) === 'database') {
     const call = `todo-service export FILE --database ${shellWord(`sqlite:${file}`)}`;
@@ -86,4 +82,4 @@ async function restorePostgres(
   }
   const contents = await importFile('restore', database, file, highestOf);
   return { counts: contents, highestId: contents.highestId };
-}
+};

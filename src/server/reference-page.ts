@@ -83,13 +83,7 @@ const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-interface PageParts {
-  readonly document: string;
-  readonly script: string;
-  readonly icon: string;
-}
-
-const SERVED: PageParts = { document: DOCUMENT_PATH, script: SCRIPT_PATH, icon: ICON_PATH };
+const SERVED = { document: DOCUMENT_PATH, script: SCRIPT_PATH, icon: ICON_PATH };
 
 /**
  * The page over an OpenAPI document, whose title it has.
@@ -98,7 +92,7 @@ const SERVED: PageParts = { document: DOCUMENT_PATH, script: SCRIPT_PATH, icon: 
  */
 export function referencePage(
   text: string,
-  { document, script, icon }: PageParts,
+  { document, script, icon }: typeof SERVED,
   more: object = {},
 ): string {
   const { info }: { readonly info: { readonly title: string } } = JSON.parse(text);

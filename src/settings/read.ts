@@ -41,13 +41,13 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags) {
   }
 
   /**
-   * Notes that a variable, or the flag in its place, needs another value; does nothing where `read` has refused it.
+   * Notes that a variable, or the flag in its place, needs another value; does nothing where `read` has refused it. The
+   * result stands for the value that is not there.
    *
    * @param received The value as it may be shown; by default without the parts that may be a credential.
    */
-  function refuse(variable: Variable, wanted: string, received = quoted(variable, text(variable))): void {
-    if (unread.has(variable)) return;
-    faults.push(`${given(variable)?.name ?? variable} ${wanted}, received ${received}`);
+  function refuse(variable: Variable, wanted: string, received = quoted(variable, text(variable))) {
+    return fault(`${given(variable)?.name ?? variable} ${wanted}, received ${received}`, variable);
   }
 
   /** The value by its row of the table; without one its default, that of `environment` where there are two. */
@@ -71,7 +71,7 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags) {
    * Notes any other fault, as a line for people. Never any part of a secret. Does nothing where `read` has refused one of
    * these variables.
    */
-  function fault(line: string, ...of: readonly Variable[]): void {
+  function fault(line: string, ...of: readonly Variable[]): undefined {
     if (!of.some((variable) => unread.has(variable))) faults.push(line);
   }
 

@@ -83,15 +83,6 @@ const LISTED_HOST = /^(?:\[([0-9A-Fa-f:.]+(?:%25[\w.]+)?)\]|([^[\]:]*))(?::(\d*)
 
 const UNREADABLE = 'the connection string cannot be read';
 
-/** Values of `target_session_attrs` that this service can use. With each of them, the server has to take writes. */
-const SESSION_ATTRIBUTES = ['any', 'read-write', 'primary'] as const;
-
-const TLS_MODES = ['verify-full', 'verify-ca', 'require', 'prefer', 'no-verify', 'disable'] as const;
-
-const NEGOTIATIONS = ['postgres', 'direct'] as const;
-
-const CHANNEL_BINDINGS = ['require', 'prefer', 'disable'] as const;
-
 /** A connection string, read together with libpq's variables. */
 export type Connection = ReturnType<typeof readConnectionString>;
 
@@ -122,21 +113,19 @@ export function readConnectionString(text: string, variable: (name: string) => s
     throw mustBe(name, `${before.reverse().join(', ')} or ${last}${why}`);
   }
 
-  oneOf(
-    'target_session_attrs',
-    SESSION_ATTRIBUTES,
-    get('target_session_attrs') ?? 'any',
-    ': the service needs a server that takes writes',
-  );
+  const attributes = get('target_session_attrs') ?? 'any';
+  const why = ': the service needs a server that takes writes';
+  oneOf('target_session_attrs', ['any', 'read-write', 'primary'], attributes, why);
   const { ssl, sslrootcert, sslcert, sslkey } = inString;
   if (ssl !== undefined && ssl !== 'true') throw new NotUsable('"ssl" must be "true": use "sslmode"');
   const asked = ssl ?? sslrootcert ?? sslcert ?? sslkey;
   const mode = asked === undefined ? (get('sslmode') ?? 'disable') : (inString.sslmode ?? 'verify-full');
-  oneOf('sslmode', TLS_MODES, mode);
+  oneOf('sslmode', ['verify-full', 'verify-ca', 'require', 'prefer', 'no-verify', 'disable'], mode);
   oneOf('gssencmode', ['disable', 'prefer'], get('gssencmode') ?? 'disable', ': TLS encrypts');
   if (!/^utf-?8$/i.test(get('client_encoding') ?? 'UTF8')) throw mustBe('client_encoding', '"UTF8"');
-  const channelBinding = oneOf('channel_binding', CHANNEL_BINDINGS, get('channel_binding') ?? 'disable');
-  const negotiation = oneOf('sslnegotiation', NEGOTIATIONS, get('sslnegotiation') ?? 'postgres');
+  const binding = get('channel_binding') ?? 'disable';
+  const channelBinding = oneOf('channel_binding', ['require', 'prefer', 'disable'], binding);
+  const negotiation = oneOf('sslnegotiation', ['postgres', 'direct'], get('sslnegotiation') ?? 'postgres');
   if (mode === 'disable') {
     const withTls = (value: string) => `with TLS where it is "${value}": add "sslmode=verify-full"`;
     if (channelBinding === 'require') throw mustBe('channel_binding', withTls('require'));

@@ -69,8 +69,7 @@ function readConnection(settings: Settings, value: string): Connection | undefin
     return readConnectionString(value, settings.other);
   } catch (error) {
     const wanted = 'must be like "postgres://todo@localhost/todos"';
-    settings.refuse('TODO_DATABASE', wanted, `${quoteScheme(value)}: ${asNotUsable(error).message}`);
-    return undefined;
+    return settings.refuse('TODO_DATABASE', wanted, `${quoteScheme(value)}: ${asNotUsable(error).message}`);
   }
 }
 

@@ -6,12 +6,15 @@ import type { Refusal } from '../token/refusal.ts';
 import { explainLookalike } from './lookalike.ts';
 import { nameClaim } from './missing-role.ts';
 
-/** Explains `aud`, whether it is right or not. */
-export function explainAudience(
+/** Explains a check, with its fault or without. */
+export type Explain<Said = string> = (
   fault: Refusal | undefined,
-  { claims }: UnverifiedToken,
+  token: UnverifiedToken,
   trust: Trust,
-): string {
+) => Said;
+
+/** Explains `aud`, whether it is right or not. */
+export const explainAudience: Explain = (fault, { claims }, trust) => {
   const { audiences, audienceClaim } = trust;
   const aud = claimAt(claims, ['aud']);
   if (fault === undefined) {
@@ -25,7 +28,7 @@ export function explainAudience(
   if (list.some((value) => audiences.some((one) => one === value)))
     return `${detail}: a list may hold strings only`;
   return list.includes('account') ? `${detail}${ACCOUNT}` : detail;
-}
+};
 
 const ACCOUNT =
   '; Keycloak writes "account" into most tokens of a realm: never trust it, add a mapper "Audience"';
@@ -52,15 +55,11 @@ function proposeInstead(claims: Claims, { requiredClaims }: Trust): string {
 }
 
 /** Explains the claim that is configured in the place of `aud`. */
-export function explainAudienceClaim(
-  fault: Refusal | undefined,
-  { claims }: UnverifiedToken,
-  { audiences, audienceClaim = [] }: Trust,
-): string {
+export const explainAudienceClaim: Explain = (fault, { claims }, { audiences, audienceClaim = [] }) => {
   const claim = claimAt(claims, audienceClaim);
   const said = fault === undefined ? `is ${quoteClaim(claim)}` : explainOther(claim, audiences);
   return `${nameClaim(audienceClaim)} ${said}`;
-}
+};
 
 /**
  * Explains whether a token may be an ID token, which is for an application and not for this service (RFC 9068 §2.2 has

@@ -6,8 +6,8 @@ import type { Keys } from '../keys/keys.ts';
 import { hasRequiredClaim } from '../required-claims.ts';
 import { CHECKS, type CheckName, type Times, type Trust, timesOf } from '../token/checks.ts';
 import { readToken, type UnverifiedToken } from '../token/read-token.ts';
-import { describeRefusal, type Refusal, type RefusalCode, utcTime, type Verdict } from '../token/refusal.ts';
-import { explainAudience, explainAudienceClaim, explainIdToken } from './audience.ts';
+import { describeRefusal, type RefusalCode, utcTime, type Verdict } from '../token/refusal.ts';
+import { type Explain, explainAudience, explainAudienceClaim, explainIdToken } from './audience.ts';
 import { explainForm, explainHeader } from './form.ts';
 import { explainLookalike } from './lookalike.ts';
 import { explainMissingRole, nameClaim } from './missing-role.ts';
@@ -70,10 +70,8 @@ function askedChecks(trust: Trust) {
   return CHECKS.filter(({ isAsked }) => isAsked?.(trust) ?? true);
 }
 
-type Explain<Said> = (fault: Refusal | undefined, token: UnverifiedToken, trust: Trust) => Said;
-
 /** The explanation of each other check, with a fault or without. */
-const EXPLAIN: Readonly<Record<Exclude<CheckName, 'signature'>, Explain<string>>> = {
+const EXPLAIN: Readonly<Record<Exclude<CheckName, 'signature'>, Explain>> = {
   issuer: (_fault, { claims }, { issuer }) => explainIssuer(claimAt(claims, ['iss']), issuer),
   type: (fault, { type }, { tokenType }) =>
     fault === undefined
@@ -81,7 +79,20 @@ const EXPLAIN: Readonly<Record<Exclude<CheckName, 'signature'>, Explain<string>>
       : `must be ${quoteClaim(tokenType)} (TODO_AUTH_TOKEN_TYPE), received ${quoteClaim(type)}`,
   audience: explainAudience,
   'audience claim': explainAudienceClaim,
-  required: explainRequired,
+  /** Never quotes the token, whose claim may have any content. */
+  required(fault, { claims }, { requiredClaims = [] }) {
+    if (fault === undefined) {
+      return requiredClaims
+        .map(({ name, value }) => `${value === undefined ? 'no ' : ''}${quoteJson(name)}`)
+        .join(', ');
+    }
+    const lacking = requiredClaims.filter((required) => !hasRequiredClaim(claims, required));
+    const said = lacking.map(({ name, path, value }) => {
+      if (value === undefined) return `${quoteJson(name)} must not be there`;
+      return `${quoteJson(name)} ${claimAt(claims, path) === undefined ? 'is missing' : 'must have another value'}`;
+    });
+    return `${said.join(', ')} (TODO_AUTH_REQUIRED_CLAIMS)`;
+  },
   times(fault, { claims }, trust) {
     const clock = `now it is ${utcTime(trust.now() / 1000)}, ${trust.clockToleranceSeconds} s of tolerance`;
     const lifetime = explainLifetime(timesOf(claims), trust.now() / 1000);
@@ -92,25 +103,6 @@ const EXPLAIN: Readonly<Record<Exclude<CheckName, 'signature'>, Explain<string>>
     return `${describeRefusal(fault)}${compared ? `; ${clock}${lifetime}` : ''}`;
   },
 };
-
-/** Explains a required claim. Never quotes the token, whose claim may have any content. */
-function explainRequired(
-  fault: Refusal | undefined,
-  { claims }: UnverifiedToken,
-  { requiredClaims = [] }: Trust,
-): string {
-  if (fault === undefined) {
-    return requiredClaims
-      .map(({ name, value }) => `${value === undefined ? 'no ' : ''}${quoteJson(name)}`)
-      .join(', ');
-  }
-  const lacking = requiredClaims.filter((required) => !hasRequiredClaim(claims, required));
-  const said = lacking.map(({ name, path, value }) => {
-    if (value === undefined) return `${quoteJson(name)} must not be there`;
-    return `${quoteJson(name)} ${claimAt(claims, path) === undefined ? 'is missing' : 'must have another value'}`;
-  });
-  return `${said.join(', ')} (TODO_AUTH_REQUIRED_CLAIMS)`;
-}
 
 /** Seconds. */
 const LONG_LIFETIME = 3600;

@@ -50,7 +50,7 @@ const QUICK_RSA_EXPONENT = 65_537n;
 export function verifyWith(key: KeyObject, algorithm: Algorithm): Verify {
   if (algorithm.startsWith('HS')) return hmac(key, `sha${algorithm.slice(2)}`);
   const hash = algorithm === 'EdDSA' ? null : `sha${algorithm.slice(2)}`;
-  const input = parameters(key, algorithm);
+  const input = { key, ...PARAMETERS[algorithm.slice(0, 2)] };
   const quick = isQuick(key);
   return (signingInput, signature, where) => {
     const data = Buffer.from(signingInput, 'latin1');
@@ -61,24 +61,13 @@ export function verifyWith(key: KeyObject, algorithm: Algorithm): Verify {
 
 const verifyElsewhere = promisify<string | null, Buffer, VerifyKeyObjectInput, Buffer, boolean>(verify);
 
-function parameters(key: KeyObject, algorithm: Algorithm): VerifyKeyObjectInput {
-  switch (algorithm.slice(0, 2)) {
-    case 'RS':
-      return { key, padding: constants.RSA_PKCS1_PADDING };
-    // RFC 7518 §3.5: the salt is as long as the hash, which is also the hash of the mask.
-    case 'PS':
-      return {
-        key,
-        padding: constants.RSA_PKCS1_PSS_PADDING,
-        saltLength: constants.RSA_PSS_SALTLEN_DIGEST,
-      };
-    // RFC 7518 §3.4: R and S as they are, each as long as the order; never DER.
-    case 'ES':
-      return { key, dsaEncoding: 'ieee-p1363' };
-    default:
-      return { key };
-  }
-}
+const PARAMETERS: Readonly<Record<string, Partial<VerifyKeyObjectInput>>> = {
+  RS: { padding: constants.RSA_PKCS1_PADDING },
+  // RFC 7518 §3.5: the salt is as long as the hash, which is also the hash of the mask.
+  PS: { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST },
+  // RFC 7518 §3.4: R and S as they are, each as long as the order; never DER.
+  ES: { dsaEncoding: 'ieee-p1363' },
+};
 
 function isQuick({ asymmetricKeyType, asymmetricKeyDetails: details = {} }: KeyObject): boolean {
   if (asymmetricKeyType === 'ec') return details.namedCurve === 'prime256v1';

@@ -20,8 +20,7 @@ export function readProxy(settings: Settings): HttpProxy | undefined {
   const address = parseProxy(text);
   if (address === undefined) {
     const wanted = 'must be the address of a proxy, like "http://proxy.example:3128"';
-    settings.refuse('HTTPS_PROXY', wanted, quoteScheme(text));
-    return undefined;
+    return settings.refuse('HTTPS_PROXY', wanted, quoteScheme(text));
   }
   return { address, exceptions: exceptions.split(',').map((entry) => entry.trim().toLowerCase()) };
 }

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
-import type { ClientConfig } from 'pg';
 import { Cannot } from '../../lib/cannot.ts';
 import { asNotUsable, errorCode } from '../../lib/errors.ts';
 import { quoteFile } from '../../lib/quote.ts';
@@ -12,26 +11,7 @@ import { readPasswordFile } from '../settings.ts';
 export type Host = Connection['hosts'][number];
 
 /** A database and the way to it. */
-export interface Address {
-  /** For people: `postgres://host:5432/todos`, without user and password. */
-  readonly name: string;
-  /** At least one, in the order in which they are tried. */
-  readonly hosts: readonly Host[];
-  /** The same for each host. */
-  readonly config: Config;
-}
-
-interface Config extends ClientConfig {
-  readonly channelBinding: Connection['channelBinding'];
-  /** Milliseconds for one try to connect. */
-  readonly connectMs: number;
-  /** A function is called for each connection. */
-  readonly password: string | (() => Promise<string>);
-  readonly user: string;
-  readonly database: string;
-  readonly ssl: false | ConnectionOptions;
-  readonly sslnegotiation: 'postgres' | 'direct';
-}
+export type Address = ReturnType<typeof addressOf>;
 
 /**
  * The address in a connection string. Missing parts come from libpq's variables (`PGHOST`, `PGPASSWORD`, …), or from the
@@ -40,7 +20,7 @@ interface Config extends ClientConfig {
  * @throws {Cannot} when it cannot be used, or names a file that cannot be read. The message never quotes user, password
  * or another value of the string, except the path of that file.
  */
-export function addressOf(connectionString: string, env = process.env): Address {
+export function addressOf(connectionString: string, env = process.env) {
   const connection = connectionOf(connectionString, env);
   const { hosts, user, database, password, applicationName, options, tls, negotiation } = connection;
   const { channelBinding, connectMs } = connection;
@@ -53,10 +33,19 @@ export function addressOf(connectionString: string, env = process.env): Address 
     enableChannelBinding: tls !== undefined && channelBinding !== 'disable',
     connectMs,
     application_name: applicationName,
+    // A function is called for each connection.
     password: passwordFrom(env.TODO_DATABASE_PASSWORD_FILE) ?? password ?? noPassword,
     options,
   };
-  return { name: `postgres://${hosts.map(nameOf).join(',')}/${database}`, hosts, config };
+  const name = `postgres://${hosts.map(nameOf).join(',')}/${database}`;
+  return {
+    /** For people: `postgres://host:5432/todos`, without user and password. */
+    name,
+    /** At least one, in the order in which they are tried. */
+    hosts,
+    /** The same for each host. */
+    config,
+  };
 }
 
 /** Reads the string. The configuration has checked it; another caller may not have. */

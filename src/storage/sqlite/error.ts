@@ -167,18 +167,9 @@ export function failureBy(error: unknown): Failure {
   return { failure: isMachineFault(error) ? 'unavailable' : 'error', message };
 }
 
+const ERRORS = { unavailable: StoreUnavailable, unknown: OutcomeUnknown, broken: StoreBroken, error: Error };
+
 /** The rejection of the store for a failure. */
 export function errorOf({ failure, message }: Failure, cause?: unknown): Error {
-  switch (failure) {
-    case 'unavailable':
-      return new StoreUnavailable(message, { cause });
-    case 'unknown':
-      return new OutcomeUnknown(message, { cause });
-    case 'broken':
-      return new StoreBroken(message, { cause });
-    case 'ids-exhausted':
-      return new IdsExhausted();
-    case 'error':
-      return new Error(message, { cause });
-  }
+  return failure === 'ids-exhausted' ? new IdsExhausted() : new ERRORS[failure](message, { cause });
 }

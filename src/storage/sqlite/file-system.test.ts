@@ -3,7 +3,7 @@ import { statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { nameOfUncertain, uncertainLocksOf } from './file-system.ts';
+import { UNCERTAIN, uncertainLocksOf } from './file-system.ts';
 
 // The numbers of Linux, include/uapi/linux/magic.h and fs/smb/common/smb2pdu.h.
 for (const [type, name] of [
@@ -22,12 +22,12 @@ for (const [type, name] of [
   [0x0000001a, undefined], // APFS, as macOS counts
 ] as const) {
   test(`on the file system 0x${type.toString(16)}, ${name ?? 'none of these'}, locks ${name === undefined ? 'hold' : 'may not hold'} [D21]`, () => {
-    assert.equal(nameOfUncertain(type), name);
+    assert.equal(UNCERTAIN.get(type), name);
   });
 }
 
 test('a file is looked at with its folder, on Linux alone; one that is not there has no name [D21]', () => {
-  assert.equal(uncertainLocksOf(tmpdir()), nameOfUncertain(statfsSync(tmpdir()).type));
+  assert.equal(uncertainLocksOf(tmpdir()), UNCERTAIN.get(statfsSync(tmpdir()).type));
   assert.equal(uncertainLocksOf(join(tmpdir(), 'no', 'file')), undefined);
   assert.equal(uncertainLocksOf('\0', 'darwin'), undefined);
 });

@@ -6,7 +6,7 @@ import { errorCode } from '../../lib/errors.ts';
  * File systems on which the lock of one process may not bind another, by Linux's numbers in `f_type`
  * (https://man7.org/linux/man-pages/man2/statfs.2.html). Virtiofs is FUSE to the kernel.
  */
-const UNCERTAIN: ReadonlyMap<number, string> = new Map([
+export const UNCERTAIN: ReadonlyMap<number, string> = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],
   [0xfe534d42, 'SMB'],
@@ -15,11 +15,6 @@ const UNCERTAIN: ReadonlyMap<number, string> = new Map([
   [0x01021997, '9p'],
 ]);
 
-/** The name of a file system where locks may not hold; undefined for any other. */
-export function nameOfUncertain(type: number): string | undefined {
-  return UNCERTAIN.get(type);
-}
-
 /**
  * The name of such a file system of a file or of its folder, where SQLite keeps its log: either may be mounted alone
  * (contract D21). Undefined too on systems other than Linux, where the numbers mean something else.
@@ -27,7 +22,7 @@ export function nameOfUncertain(type: number): string | undefined {
 export function uncertainLocksOf(path: string, platform = process.platform): string | undefined {
   if (platform !== 'linux') return undefined;
   try {
-    const names = [path, dirname(path)].map((each) => nameOfUncertain(statfsSync(each).type));
+    const names = [path, dirname(path)].map((each) => UNCERTAIN.get(statfsSync(each).type));
     return names.find((name) => name !== undefined);
   } catch (error) {
     if (errorCode(error) === undefined) throw error;
