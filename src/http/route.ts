@@ -14,6 +14,11 @@ export interface Route {
   handle(call: Call): Answer | Promise<Answer>;
 }
 
+/** A `GET` that is open to every client. */
+export function openRoute(path: string, handle: Route['handle']): Route {
+  return { method: 'GET', path, access: 'open', handle };
+}
+
 /** A path that some route has. */
 export interface Found extends Target {
   /** The methods of the path as `Allow` lists them (contract R4). */

@@ -1,7 +1,6 @@
 import type { LogEvent } from '../events.ts';
 import { json } from '../http/answer.ts';
-import type { Answer } from '../http/problem.ts';
-import type { Route } from '../http/route.ts';
+import { openRoute, type Route } from '../http/route.ts';
 import { within } from '../lib/promises.ts';
 import { OutcomeUnknown, StoreBroken, StoreNotWritable, StoreUnavailable } from '../todos/store.ts';
 
@@ -18,22 +17,18 @@ interface AdminParts {
 /** The routes of the admin listener. They are open to every client that reaches the port, and no cache may keep them. */
 export function adminRoutes({ ready, metrics, version }: AdminParts): readonly Route[] {
   return [
-    page('/live', () => json({ status: 'live' }, 'no-store')),
-    page('/ready', async () => {
+    openRoute('/live', () => json({ status: 'live' }, 'no-store')),
+    openRoute('/ready', async () => {
       const answer = await ready();
       return answer === true ? json({ status: 'ready' }, 'no-store') : { status: 503, detail: answer };
     }),
-    page('/metrics', async () => {
+    openRoute('/metrics', async () => {
       const { contentType, text } = await metrics();
       const headers = { 'cache-control': 'no-store', 'content-type': contentType };
       return { status: 200, headers, body: text };
     }),
-    page('/version', () => json(version, 'no-store')),
+    openRoute('/version', () => json(version, 'no-store')),
   ];
-}
-
-function page(path: string, handle: () => Answer | Promise<Answer>): Route {
-  return { method: 'GET', path, access: 'open', handle };
 }
 
 /** A condition for answering requests: true, else the reason why it does not hold, for people. */

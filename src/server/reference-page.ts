@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { LogEvent } from '../events.ts';
 import { JSON_UTF_8 } from '../http/answer.ts';
 import type { Answer } from '../http/problem.ts';
-import type { Route } from '../http/route.ts';
+import { openRoute, type Route } from '../http/route.ts';
 import { isCarried, readCarried } from '../lib/assets.ts';
 import { orUndefined } from '../lib/errors.ts';
 import { type Documented, readDocument } from '../openapi/documents.ts';
@@ -15,7 +15,7 @@ const DOCUMENT_PATH = '/openapi/v1.json';
  * page the log has a line, and there is no page.
  */
 export function documentRoutes(profile: Documented, logEvent: LogEvent): readonly Route[] {
-  const document = serve(DOCUMENT_PATH, () => file(JSON_UTF_8, readDocument(profile)));
+  const document = openRoute(DOCUMENT_PATH, () => file(JSON_UTF_8, readDocument(profile)));
   if (!isScalarInstalled()) {
     logEvent({ event: 'no-reference-page' });
     return [document];
@@ -23,20 +23,16 @@ export function documentRoutes(profile: Documented, logEvent: LogEvent): readonl
   let script: Promise<Buffer> | undefined;
   return [
     document,
-    serve(PAGE_PATH, () => {
+    openRoute(PAGE_PATH, () => {
       const page = referencePage(readDocument(profile), SERVED);
       return file('text/html; charset=utf-8', page, { 'content-security-policy': PAGE_POLICY });
     }),
-    serve(ICON_PATH, () => file('image/svg+xml', ICON)),
-    serve(SCRIPT_PATH, async () => {
+    openRoute(ICON_PATH, () => file('image/svg+xml', ICON)),
+    openRoute(SCRIPT_PATH, async () => {
       script ??= readScalarScript();
       return file('text/javascript; charset=utf-8', await script);
     }),
   ];
-}
-
-function serve(path: string, handle: Route['handle']): Route {
-  return { method: 'GET', path, access: 'open', handle };
 }
 
 function file(type: string, body: string | Buffer, headers: Answer['headers'] = {}): Answer {

@@ -1,6 +1,6 @@
 import type { LogEvent } from '../events.ts';
 import { json } from '../http/answer.ts';
-import type { Route } from '../http/route.ts';
+import { openRoute, type Route } from '../http/route.ts';
 
 interface Todo {
   readonly id: number;
@@ -12,15 +12,10 @@ interface Todo {
 export function errorDemoRoutes(logEvent: LogEvent): readonly Route[] {
   const todos = new Map<number, Todo>([[1, { id: 1, title: 'Read RFC 9457', done: false }]]);
   return [
-    {
-      method: 'GET',
-      path: '/todos/:id',
-      access: 'open',
-      handle({ id }) {
-        const todo = todos.get(id);
-        return todo === undefined ? { status: 404 } : json(todo, 'no-cache');
-      },
-    },
+    openRoute('/todos/:id', ({ id }) => {
+      const todo = todos.get(id);
+      return todo === undefined ? { status: 404 } : json(todo, 'no-cache');
+    }),
     {
       method: 'POST',
       path: '/todos/:id/complete',
@@ -39,13 +34,8 @@ export function errorDemoRoutes(logEvent: LogEvent): readonly Route[] {
         return json(completed, 'no-cache');
       },
     },
-    {
-      method: 'GET',
-      path: '/crash',
-      access: 'open',
-      handle() {
-        throw new Error('This endpoint always fails: its message and its stack belong in the log alone');
-      },
-    },
+    openRoute('/crash', () => {
+      throw new Error('This endpoint always fails: its message and its stack belong in the log alone');
+    }),
   ];
 }
