@@ -3,8 +3,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after } from 'node:test';
-import { migrateSqlite } from '../../src/storage/sqlite/maintenance.ts';
 import { temporaryFolder } from '../support/folder.ts';
+import { migrateSqlite } from './sqlite-store.ts';
 
 const folder = await temporaryFolder();
 after(() => folder[Symbol.asyncDispose]());

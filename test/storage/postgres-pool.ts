@@ -2,6 +2,7 @@ import { SETTINGS } from '../../src/settings/table.ts';
 import { addressOf } from '../../src/storage/postgres/address.ts';
 import { Cluster } from '../../src/storage/postgres/cluster.ts';
 import type { Limits } from '../../src/storage/postgres/connection-pool.ts';
+import { migratePostgres as migrate } from '../../src/storage/postgres/maintenance.ts';
 import { StatementPool } from '../../src/storage/postgres/statement-pool.ts';
 import { openPostgresStore as open } from '../../src/storage/postgres/store.ts';
 import type { TodoStore } from '../../src/todos/store.ts';
@@ -30,6 +31,9 @@ export function openPostgresStore(url: string, options: Options = {}): Promise<T
   const connections = SETTINGS.TODO_DATABASE_CONNECTIONS.default;
   return open(url, { migrate: true, connections, prepare: true, logEvent: () => {}, ...options });
 }
+
+/** Migrates as the command does, without a log. */
+export const migratePostgres = (url: string, anotherList = false) => migrate(url, () => {}, anotherList);
 
 /** A store that gives nothing up, however slow the machine is, for tests of what is answered. */
 export function openPatient(url: string, options: Options = {}): Promise<TodoStore> {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { migratePostgres, openPostgresMaintenance } from '../../src/storage/postgres/maintenance.ts';
+import { openPostgresMaintenance } from '../../src/storage/postgres/maintenance.ts';
 import { openExport, openImport } from '../../src/storage/postgres/transfer.ts';
 import { StoreBroken, type TodoStore } from '../../src/todos/store.ts';
 import { missing, startPgBouncer } from './poolers.ts';
-import { openPatient } from './postgres-pool.ts';
+import { migratePostgres, openPatient } from './postgres-pool.ts';
 import { makeServing } from './postgres-rights.ts';
 import { atPort, PostgresServer } from './postgres-server.ts';
 import { addedTo, found, listed, listenToSchema, newTodo, once, replacement, wrong } from './todos.ts';

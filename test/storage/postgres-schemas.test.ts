@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { migratePostgres, openPostgresMaintenance } from '../../src/storage/postgres/maintenance.ts';
+import { openPostgresMaintenance } from '../../src/storage/postgres/maintenance.ts';
 import { MIGRATIONS } from '../../src/storage/postgres/schema.ts';
 import { openExport, openImport } from '../../src/storage/postgres/transfer.ts';
-import { openPatient } from './postgres-pool.ts';
+import { migratePostgres, openPatient } from './postgres-pool.ts';
 import { makeServing } from './postgres-rights.ts';
 import { PostgresServer } from './postgres-server.ts';
 import { addedTo, listed, listenToSchema, ready, SCHEMA_VERSION, wrong } from './todos.ts';
@@ -264,7 +264,7 @@ test('another list is made where that is wanted, both serve, and each is migrate
   const url = await server.makeMigrated();
   await server.execute(url, 'CREATE SCHEMA second');
   const second = searching(url, 'second');
-  await migratePostgres(second, undefined, true);
+  await migratePostgres(second, true);
   await using one = await openPatient(url);
   await using other = await openPatient(second);
   await addedTo(other, 'b');

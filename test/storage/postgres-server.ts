@@ -22,9 +22,10 @@ import { promisify } from 'node:util';
 import { Client } from 'pg';
 import manifest from '../../package.json' with { type: 'json' };
 import { errorCode } from '../../src/lib/errors.ts';
-import { migratePostgres, openPostgresMaintenance } from '../../src/storage/postgres/maintenance.ts';
+import { openPostgresMaintenance } from '../../src/storage/postgres/maintenance.ts';
 import { canaries } from '../canaries/canaries.ts';
 import { freePort } from '../support/folder.ts';
+import { migratePostgres } from './postgres-pool.ts';
 
 const run = promisify(execFile);
 

@@ -21,7 +21,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Event, LogEvent } from '../../src/events.ts';
 import { knownFile, lookAt } from '../../src/storage/sqlite/file.ts';
 import { DatabaseHealth } from '../../src/storage/sqlite/health.ts';
-import { backupSqlite, migrateSqlite, openSqliteMaintenance } from '../../src/storage/sqlite/maintenance.ts';
+import { backupSqlite, openSqliteMaintenance } from '../../src/storage/sqlite/maintenance.ts';
 import { Restore } from '../../src/storage/sqlite/restore.ts';
 import { openExport, openImport } from '../../src/storage/sqlite/transfer.ts';
 import { runProgram } from '../support/start.ts';
@@ -29,7 +29,7 @@ import { todo } from '../support/todo.ts';
 import { execute, newDatabase, newPath } from './new-files.ts';
 import { serve, serveFile } from './served.ts';
 import { start } from './sqlite-starter.ts';
-import { openSqliteStore } from './sqlite-store.ts';
+import { migrateSqlite, openSqliteStore } from './sqlite-store.ts';
 import { addedTo, addMany, found, listed, newTodo, SCHEMA_VERSION } from './todos.ts';
 
 const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8);

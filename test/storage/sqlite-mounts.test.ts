@@ -4,7 +4,7 @@ import { appendFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } fr
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { isMountedAlone } from '../../src/storage/sqlite/file-system.ts';
-import { migrateSqlite, openSqliteMaintenance } from '../../src/storage/sqlite/maintenance.ts';
+import { openSqliteMaintenance } from '../../src/storage/sqlite/maintenance.ts';
 import { lockFile } from '../../src/storage/sqlite/owned-database.ts';
 import { openExport } from '../../src/storage/sqlite/transfer.ts';
 import { bindMount, mountDisk, noMounts } from '../support/folder.ts';
@@ -12,7 +12,7 @@ import { runProgram } from '../support/start.ts';
 import { todo } from '../support/todo.ts';
 import { execute, newDatabase, newPath } from './new-files.ts';
 import { start } from './sqlite-starter.ts';
-import { openSqliteStore } from './sqlite-store.ts';
+import { migrateSqlite, openSqliteStore } from './sqlite-store.ts';
 import { addedTo, listed } from './todos.ts';
 
 const skip = noMounts();

@@ -16,11 +16,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { migrateSqlite } from '../../src/storage/sqlite/maintenance.ts';
 import { lockFile } from '../../src/storage/sqlite/owned-database.ts';
 import { runProgram } from '../support/start.ts';
 import { execute, newDatabase, newPath } from './new-files.ts';
 import { start } from './sqlite-starter.ts';
+import { migrateSqlite } from './sqlite-store.ts';
 
 const PROCESS = fileURLToPath(new URL('./owner-process.ts', import.meta.url));
 

@@ -5,10 +5,10 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
 import { existing } from '../../src/storage/sqlite/file.ts';
-import { migrateSqlite } from '../../src/storage/sqlite/maintenance.ts';
 import { closedToOthers, mountDisk, noMounts, temporaryFolder } from '../support/folder.ts';
 import { runProgram } from '../support/start.ts';
 import { newPath } from './new-files.ts';
+import { migrateSqlite } from './sqlite-store.ts';
 
 // Rights do not bind root: as root, the programs run as another user; else, as the one who runs the tests.
 const root = process.getuid?.() === 0;

@@ -1,4 +1,5 @@
 import { SETTINGS } from '../../src/settings/table.ts';
+import { migrateSqlite as migrate } from '../../src/storage/sqlite/maintenance.ts';
 import { openSqliteStore as open } from '../../src/storage/sqlite/store.ts';
 import type { TodoStore } from '../../src/todos/store.ts';
 
@@ -10,3 +11,6 @@ export function openSqliteStore(
   const cacheBytes = SETTINGS.TODO_CACHE_MB.default * 2 ** 20;
   return open(path, { cacheBytes, logEvent: () => {}, ...options });
 }
+
+/** Migrates as the command does, without a log. */
+export const migrateSqlite = (path: string) => migrate(path, () => {});

@@ -85,17 +85,15 @@ export async function openPostgresMaintenance(connectionString: string): Promise
       }));
       const { facts, faults } = await asStoreError('read', inspected);
       const unpurged = faultOf(await asStoreError('read', findAllLacks(connection, TO_PURGE)));
-      const compared = await asStoreError(
-        'read',
-        compareDefinitions(connection, Number(facts['schema version'])),
-      );
-      const off = ['fsync', 'full_page_writes'].filter((name) => facts[name] === 'off');
+      const comparing = compareDefinitions(connection, Number(facts['schema version']));
+      const compared = await asStoreError('read', comparing);
+      const off = ['fsync', 'full_page_writes']
+        .filter((name) => facts[name] === 'off')
+        .map((name) => `"${name}" must be "on", received "off": a power cut may lose answered writes`);
       return {
         facts: { ...facts, ...compared.facts },
         faults: [
-          ...off.map(
-            (name) => `"${name}" must be "on", received "off": a power cut may lose answered writes`,
-          ),
+          ...off,
           ...faults,
           ...compared.faults,
           ...(unpurged ? [`tombstones are not purged: ${unpurged}`] : []),
@@ -117,7 +115,7 @@ export async function openPostgresMaintenance(connectionString: string): Promise
  */
 export async function migratePostgres(
   connectionString: string,
-  logEvent?: LogEvent,
+  logEvent: LogEvent,
   anotherList = false,
 ): Promise<Migrated> {
   let migrated: Migrated = { from: 0, to: 0 };

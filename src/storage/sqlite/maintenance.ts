@@ -82,7 +82,7 @@ export function listCategories(database: DatabaseSync): readonly Category[] {
  *
  * @throws {Cannot} `in-use` when a process serves the file, `unavailable` when it cannot be done.
  */
-export async function migrateSqlite(path: string, logEvent: LogEvent = () => {}): Promise<Migrated> {
+export async function migrateSqlite(path: string, logEvent: LogEvent): Promise<Migrated> {
   using owned = await openOwned(path, { patienceMs: 0, logEvent });
   return owned.versions;
 }
