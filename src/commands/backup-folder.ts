@@ -14,15 +14,6 @@ const FORM = /^(todos-\d{8}T\d{6}Z\.(db|jsonl))(\.\w+\.partial(?:-journal|-wal|-
 /** Milliseconds without a write, after which a run has ended. */
 const ENDED_MS = 24 * 3_600_000;
 
-interface Found {
-  readonly path: string;
-  /** The name of the copy, finished or not. */
-  readonly copy: string;
-  readonly isPartial: boolean;
-  readonly size: number;
-  readonly writtenMs: number;
-}
-
 /** Whether a word can only be a folder, or is an existing one. */
 export function namesFolder(word: string): boolean {
   // A file has no such path, nor has a name that is too long.
@@ -98,9 +89,9 @@ function removed(path: string): readonly string[] {
   }
 }
 
-/** Files of this form and ending, without links and folders of such names. */
+/** Files of this form and ending, without links and folders of such names. `copy` is the name when it is finished. */
 function filesOf(folder: string, ending: Ending) {
-  const found = readdirSync(folder).flatMap((name): readonly Found[] => {
+  const found = readdirSync(folder).flatMap((name) => {
     const [, copy = '', of, partial] = FORM.exec(name) ?? [];
     const path = join(folder, name);
     const stats = of === ending ? lstatSync(path, { throwIfNoEntry: false }) : undefined;
@@ -109,7 +100,8 @@ function filesOf(folder: string, ending: Ending) {
   });
   const begun = new Set(found.filter(({ isPartial }) => isPartial).map(({ copy }) => copy));
   // A run that ended while it named its copy has left an empty one beside it.
-  const isUnfinished = ({ isPartial, size, copy }: Found) => isPartial || (size === 0 && begun.has(copy));
+  const isUnfinished = ({ isPartial, size, copy }: (typeof found)[number]) =>
+    isPartial || (size === 0 && begun.has(copy));
   return {
     unfinished: found.filter(isUnfinished),
     copies: found.filter((each) => !isUnfinished(each)).map(({ copy }) => copy),

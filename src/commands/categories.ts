@@ -56,6 +56,8 @@ export const categoriesList = onDatabase(
   },
 );
 
+const SEE_LIST = 'See "todo-service categories list".';
+
 export const categoriesAdd = onDatabase(
   { action: 'add the category', operand: 'NAME', help: ADD_HELP },
   async (database, { NAME: name }) => {
@@ -64,7 +66,7 @@ export const categoriesAdd = onDatabase(
     await using maintenance = await openMaintenance(database);
     const added = await maintenance.addCategory(name);
     if (added === 'name-taken') {
-      const reason = 'there is one of this name. See "todo-service categories list".';
+      const reason = `there is one of this name. ${SEE_LIST}`;
       return printCannot(`add the category ${JSON.stringify(name)}`, reason, 'failed');
     }
     print(`${added.id}\n`);
@@ -88,11 +90,7 @@ export const categoriesRename = onDatabase(
       renamed === 'name-taken'
         ? `another has the name ${JSON.stringify(name)}`
         : 'there is none with this id';
-    return printCannot(
-      `rename the category ${id}`,
-      `${reason}. See "todo-service categories list".`,
-      'failed',
-    );
+    return printCannot(`rename the category ${id}`, `${reason}. ${SEE_LIST}`, 'failed');
   },
 );
 

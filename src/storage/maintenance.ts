@@ -21,9 +21,8 @@ export function categoryNameFault(name: string): string | undefined {
     );
   }
   const length = [...name].length;
-  return length <= MAX_LENGTH
-    ? undefined
-    : `NAME must have at most ${MAX_LENGTH} characters, received ${length}`;
+  if (length <= MAX_LENGTH) return undefined;
+  return `NAME must have at most ${MAX_LENGTH} characters, received ${length}`;
 }
 
 /**

@@ -24,7 +24,9 @@ export function openLog(
   level: LogLevel,
   journalStream?: string,
 ): { log: Logger; output: Output } {
-  const asText = environment === 'production' ? escapeHidden : personLines(process.stdout);
+  // A terminal gets colours, unless `NO_COLOR` or `TERM=dumb` says otherwise; a file and a pipe get none.
+  const coloured = process.stdout.isTTY && process.stdout.hasColors();
+  const asText = environment === 'production' ? escapeHidden : (line: string) => personLine(line, coloured);
   const rewrite = isStandardOutput(journalStream)
     ? (line: string) => withPriority(asText(line), line)
     : asText;
@@ -105,41 +107,19 @@ function isStandardOutput(stream: string | undefined): boolean {
 }
 
 /** Levels as the journal counts them. */
-const PRIORITIES = new Map([
-  ['fatal', 2],
-  ['error', 3],
-  ['warn', 4],
-  ['info', 6],
-]);
+const PRIORITIES: Readonly<Record<string, number>> = { fatal: 2, error: 3, warn: 4, info: 6 };
 
 /** Begins each line of a text with the level of its JSON line, which the journal takes off, sd-daemon(3). */
 function withPriority(text: string, line: string): string {
   const level = /^\{"level":"(\w+)"/.exec(line)?.[1] ?? '';
-  return text.replaceAll(/^(?=.)/gm, `<${PRIORITIES.get(level) ?? 7}>`);
-}
-
-/**
- * Makes lines for people. A terminal gets colours, unless `NO_COLOR` or `TERM=dumb` says otherwise; a file and a pipe get
- * none.
- */
-function personLines(output: NodeJS.WriteStream): (line: string) => string {
-  const coloured = output.isTTY && output.hasColors();
-  return (line) => personLine(line, coloured);
+  return text.replaceAll(/^(?=.)/gm, `<${PRIORITIES[level] ?? 7}>`);
 }
 
 /** The style of a level, or of a status by its first digit. */
-const STYLES = new Map<string, 'red' | 'yellow' | 'green' | 'gray' | 'cyan'>([
-  ['fatal', 'red'],
-  ['error', 'red'],
-  ['warn', 'yellow'],
-  ['info', 'green'],
-  ['debug', 'gray'],
-  ['trace', 'gray'],
-  ['2', 'green'],
-  ['3', 'cyan'],
-  ['4', 'yellow'],
-  ['5', 'red'],
-]);
+const STYLES: Readonly<Record<string, 'red' | 'yellow' | 'green' | 'gray' | 'cyan'>> = {
+  ...{ fatal: 'red', error: 'red', warn: 'yellow', info: 'green', debug: 'gray', trace: 'gray' },
+  ...{ 2: 'green', 3: 'cyan', 4: 'yellow', 5: 'red' },
+};
 
 /**
  * Turns a JSON line into `10:17:03.123 INFO  message  name=value …`, with the stack of an error below. Values are
@@ -148,7 +128,7 @@ const STYLES = new Map<string, 'red' | 'yellow' | 'green' | 'gray' | 'cyan'>([
 export function personLine(line: string, coloured = false): string {
   const { level, time, pid: _pid, event: _event, msg, err, ...fields } = JSON.parse(line);
   const look = (text: string, kind: string) => {
-    const style = coloured ? STYLES.get(kind) : undefined;
+    const style = coloured ? STYLES[kind] : undefined;
     return style === undefined ? text : styleText(style, text, { validateStream: false });
   };
   const pairs = Object.entries(fields).map(([name, value]) => {

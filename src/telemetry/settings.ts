@@ -40,10 +40,8 @@ function readEndpoint(
   isOnly: boolean,
 ): URL | undefined {
   const url = URL.parse(settings.read(variable) ?? '');
-  if (url === null || !/^https?:$/.test(url.protocol)) {
-    settings.refuse(variable, 'must begin with "http://" or "https://"');
-    return undefined;
-  }
+  if (url === null || !/^https?:$/.test(url.protocol))
+    return settings.refuse(variable, 'must begin with "http://" or "https://"');
   const [alone, base] = ENDPOINTS;
   if (variable === alone) return url;
   if (isOnly && /\/v1\/traces\/*$/.test(url.pathname)) {

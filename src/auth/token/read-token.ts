@@ -3,7 +3,7 @@ import { isJsonObject, parseJson } from '../../lib/parse-json.ts';
 import { type Claims, claimAt } from '../identity.ts';
 import { type Algorithm, readAlgorithm } from '../keys/algorithms.ts';
 import { readType, type TokenType } from '../token-type.ts';
-import type { Refusal, RefusalCode } from './refusal.ts';
+import type { RefusalCode } from './refusal.ts';
 
 /** A token whose form is certain and whose signature is not verified yet. */
 export interface UnverifiedToken {
@@ -18,16 +18,6 @@ export interface UnverifiedToken {
   readonly claims: Claims;
 }
 
-/**
- * A token that is refused by its form or kind, with the parts that could be read. Anybody may have written them, so no
- * answer has them.
- */
-interface MalformedToken extends Refusal {
-  readonly keyId: string | undefined;
-  readonly header: Header | undefined;
-  readonly claims?: Claims | undefined;
-}
-
 /** RFC 7515 §4. */
 export type Header = Readonly<Record<string, unknown>>;
 
@@ -40,15 +30,11 @@ export const MAX_TOKEN_LENGTH = 12 * 1024;
  */
 export const REFUSED_PARAMETERS = ['crit', 'b64', 'zip', 'jwk', 'jku', 'x5u', 'x5c'];
 
-/**
- * Claims in which providers mark the kind of a token, RFC 8725 §3.12: the value that access tokens alone have, then those
- * of other kinds.
- */
-const KINDS: readonly (readonly [
-  claim: string,
-  access: string | undefined,
-  ...others: readonly unknown[],
-])[] = [
+/** A claim, the value that access tokens alone have there, and the values of other kinds. */
+type Kind = readonly [claim: string, access: string | undefined, ...others: readonly unknown[]];
+
+/** Claims in which providers mark the kind of a token, RFC 8725 §3.12. */
+const KINDS: readonly Kind[] = [
   // Keycloak.
   ['typ', 'Bearer', 'ID', 'Refresh', 'Offline', 'Logout'],
   // Amazon Cognito.
@@ -75,7 +61,7 @@ export function accessTokenClaim(claims: Claims): string | undefined {
  * The strict check before any cryptography (contract A5): the signed text has one spelling only, without padding, white
  * space and stray bits. Does NOT say that anything in the token is true.
  */
-export function readToken(compact: string): UnverifiedToken | MalformedToken {
+export function readToken(compact: string): UnverifiedToken | ReturnType<typeof refuse> {
   if (compact.length > MAX_TOKEN_LENGTH) return refuse('token-too-long');
   const segments = compact.split('.');
   const [header, payload, signature] = segments.map(decodeCanonical);
@@ -100,7 +86,11 @@ export function readToken(compact: string): UnverifiedToken | MalformedToken {
   return { signingInput, signature, algorithm, keyId, type, claims };
 }
 
-function refuse(code: RefusalCode, keyId?: string, header?: Header, claims?: Claims): MalformedToken {
+/**
+ * A token that is refused by its form or kind, with the parts that could be read. Anybody may have written them, so no
+ * answer has them.
+ */
+function refuse(code: RefusalCode, keyId?: string, header?: Header, claims?: Claims) {
   return { code, keyId, header, claims };
 }
 

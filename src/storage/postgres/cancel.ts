@@ -1,4 +1,4 @@
-import { connect as connectTcp, isIP, type NetConnectOpts, Socket } from 'node:net';
+import { connect as connectTcp, isIP, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { Address, Host } from './address.ts';
@@ -10,22 +10,18 @@ export interface ProcessKey {
 }
 
 /** The process, and the way to it. */
-export interface ServerProcess extends ProcessKey {
-  /** The address that the connection itself reached: a name may mean another server by now. */
-  readonly target: NetConnectOpts;
-  /** The host in the certificate. */
-  readonly host: string;
-  readonly tls: false | ConnectionOptions;
-  readonly negotiation: 'postgres' | 'direct';
-}
+export type ServerProcess = NonNullable<ReturnType<typeof processOf>>;
 
-/** The process at the other end of a stream, or undefined when that is closed. */
+/**
+ * The process at the other end of a stream, or undefined when that is closed. `target` is the address that the connection
+ * itself reached: a name may mean another server by now. `host` is that of the certificate.
+ */
 export function processOf(
   key: ProcessKey,
   stream: Duplex,
   { host, port }: Host,
   { ssl: tls, sslnegotiation: negotiation }: Address['config'],
-): ServerProcess | undefined {
+) {
   const server = { ...key, host, tls, negotiation };
   if (host.startsWith('/')) return { ...server, target: { path: `${host}/.s.PGSQL.${port}` } };
   const address = stream instanceof Socket ? stream.remoteAddress : undefined;

@@ -25,21 +25,7 @@ interface Behind {
   readonly highest: number;
 }
 
-/** The unmet needs. */
-interface Lacks {
-  /** Missing parts, for people. */
-  readonly missing: readonly string[];
-  /** Parts that have another type, or are another one, for people: reads and writes of them are wrong. */
-  readonly wrong: readonly string[];
-  /** Whether a function does not find its table, which is missing or wrong then. */
-  readonly astray: boolean;
-  /** Tables with rows that row security hides, for people, with the remedy. */
-  readonly hidden: readonly string[];
-  /** Missing rights on existing parts, for people, with the statement that grants them. */
-  readonly denied: string | undefined;
-  /** Read when nothing else is wrong. */
-  readonly behind: readonly Behind[];
-}
+type Lacks = Awaited<ReturnType<typeof findLacks>>;
 
 /** Names of schemas, in order, one a row: of the search path that a function has as its setting, or else the session. */
 const IN_PATH = `regexp_matches(coalesce(
@@ -109,12 +95,16 @@ const FIND = `WITH needed AS MATERIALIZED (
   SELECT kind, name, part, role::regrole::text AS role, sequence::text AS sequence, missing, wrong, denied, hidden
   FROM found WHERE missing IS NOT NULL OR wrong IS NOT NULL OR denied OR hidden OR kind = 'sequence' ORDER BY place`;
 
-/** @param taken By table, SQL that gives the id that its sequence must be above; a table without it is not checked. */
+/**
+ * The unmet needs.
+ *
+ * @param taken By table, SQL that gives the id that its sequence must be above; a table without it is not checked.
+ */
 export async function findLacks(
   ask: Ask,
   needs: readonly Need[],
   taken: Readonly<Record<string, string>> = {},
-): Promise<Lacks> {
+) {
   const found = await ask<Found>({ text: FIND, values: [JSON.stringify(needs)] });
   const missing = found.flatMap((each) => each.missing ?? []);
   const wrong = found.flatMap((each) => each.wrong ?? []);
@@ -131,11 +121,17 @@ export async function findLacks(
     if (table in taken) behind.push(...(await ask<Behind>({ text, values: [table, sequence] })));
   }
   return {
+    /** Missing parts, for people. */
     missing,
+    /** Parts that have another type, or are another one, for people: reads and writes of them are wrong. */
     wrong,
+    /** Whether a function does not find its table, which is missing or wrong then. */
     astray: found.some(({ kind }) => kind === 'path'),
+    /** Tables with rows that row security hides, for people, with the remedy. */
     hidden,
+    /** Missing rights on existing parts, for people, with the statement that grants them. */
     denied: denied === '' ? undefined : `its role lacks rights: ${denied}`,
+    /** Read when nothing else is wrong. */
     behind,
   };
 }
@@ -159,7 +155,7 @@ export async function rightsFault(
 }
 
 /** The parts of a schema of this version that are missing, denied, or behind all ids that are known. */
-export function findAllLacks(connection: ServerConnection, needs = TO_SERVE): Promise<Lacks> {
+export function findAllLacks(connection: ServerConnection, needs = TO_SERVE) {
   // Tombstones and keys may be many.
   return connection.transaction((ask) => findLacks(ask, needs, EVER));
 }

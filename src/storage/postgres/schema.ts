@@ -74,7 +74,7 @@ const LACK = `SELECT quote_ident(current_user) AS role, coalesce((
       WHERE oid = coalesce((SELECT relnamespace FROM pg_class WHERE oid = to_regclass('todo_schema')),
         to_regnamespace(quote_ident(current_schema()))) AND NOT has_schema_privilege(oid, 'CREATE')
   )) AS lack`;
-const HAVE_CATEGORIES = 'SELECT EXISTS (SELECT FROM categories) AS found';
+const ANY_CATEGORY = 'SELECT id FROM categories LIMIT 1';
 
 /**
  * Brings the schema up to this program's version and makes the first categories, `Work` (1) and `Life` (2), where there
@@ -92,8 +92,8 @@ export async function migrate(
 ): Promise<Migrated> {
   const before = await schemaVersion(connection, anotherList);
   throwFault(await rightsFault(connection, TO_SEE));
-  const isMade = before.version >= MIGRATIONS.version && (await find(connection, HAVE_CATEGORIES));
-  const found = isMade ? before : await makeSchema(connection, anotherList);
+  const [category] = before.version < MIGRATIONS.version ? [] : await connection.run(ANY_CATEGORY);
+  const found = category ? before : await makeSchema(connection, anotherList);
   const versions = { from: found.version, to: Math.max(found.version, MIGRATIONS.version) };
   if (versions.from !== versions.to) logEvent({ event: 'schema-migrated', ...versions });
   throwFault(MIGRATIONS.faultOf(found));
@@ -239,11 +239,6 @@ async function rightsToMigrate(connection: ServerConnection): Promise<string> {
       who.role,
     )}`
   );
-}
-
-async function find(connection: ServerConnection, text: string): Promise<boolean> {
-  const [row] = await connection.run<{ found: boolean }>(text);
-  return row?.found === true;
 }
 
 /** Throws a fault as an Error for people; does nothing without one. */

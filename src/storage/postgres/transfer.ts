@@ -104,10 +104,8 @@ export function openImport(connectionString: string): Promise<ImportTarget> {
         await addRows(ask, ADD_KEYS, keys, ['key', 'body', 'todoId', 'at']);
       },
       async commit({ highestId, highestCategoryId }) {
-        for (const [table, highest] of [
-          ['categories', highestCategoryId],
-          ['todos', highestId],
-        ] as const) {
+        const sequences = { categories: highestCategoryId, todos: highestId };
+        for (const [table, highest] of Object.entries(sequences)) {
           const sequence = await sequenceOf(table, ask);
           // `RESTART` gives it a new file, so that a rolled back transaction also undoes this.
           await ask(`ALTER SEQUENCE ${sequence} RESTART`);

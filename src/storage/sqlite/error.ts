@@ -56,9 +56,7 @@ const UNREADABLE = [SQLITE_IOERR_READ, SQLITE_IOERR_SHORT_READ, SQLITE_IOERR_COR
  * SQLITE_CORRUPT, as for a damaged page.
  */
 export function isDamage(error: unknown): boolean {
-  const code = resultCode(error);
-  if (code !== undefined && UNREADABLE.includes(code)) return true;
-  return isCorrupt(error);
+  return UNREADABLE.includes(resultCode(error) ?? 0) || isCorrupt(error);
 }
 
 /** Whether SQLite has found a damaged page, or no database at all. */

@@ -36,7 +36,7 @@ import { checkLibrary, libraryVersion, migrate } from './schema.ts';
 const { O_RDWR, O_NOFOLLOW } = constants;
 
 /** Milliseconds to wait, at start, for another program's write or, beside the database, its read (the `sqlite3` shell). */
-const BUSY_TIMEOUT_MS = 2_000;
+export const BUSY_TIMEOUT_MS = 2_000;
 
 export interface OwnedOptions {
   /** Milliseconds to wait for another process that serves the same file, 10 000 by default (contract D6). */

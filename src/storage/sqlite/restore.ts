@@ -21,7 +21,7 @@ import {
   resolvePath,
 } from './file.ts';
 import { copyPages, integrityFaults } from './maintenance.ts';
-import { lockFile, nameDatabase } from './owned-database.ts';
+import { BUSY_TIMEOUT_MS, lockFile, nameDatabase } from './owned-database.ts';
 import { checkOwner, checkReadableSchema, migrate, pragma } from './schema.ts';
 import { importInto, openToRead, setHighest, sourceOf } from './transfer.ts';
 
@@ -239,9 +239,6 @@ function asRefused(error: unknown): unknown {
   if (resultCode(error) !== undefined && !isDamage(error) && !isOtherFormat(error)) return error;
   return new BackupRefused('bad-data', messageOf(error), { cause: error });
 }
-
-/** Milliseconds to wait for the `sqlite3` shell. */
-const BUSY_TIMEOUT_MS = 2_000;
 
 /**
  * The database to replace, in a transaction that keeps every other writer out; undefined when SQLite cannot read it.
