@@ -139,6 +139,13 @@ for (const [what, make] of [
     },
   ],
   [
+    'forgets its owner',
+    (path: string) => {
+      using sidecar = new DatabaseSync(path);
+      sidecar.exec('CREATE TRIGGER forget AFTER INSERT ON owner BEGIN DELETE FROM owner; END');
+    },
+  ],
+  [
     'has another table of this name',
     (path: string) => {
       using sidecar = new DatabaseSync(path);

@@ -167,7 +167,7 @@ const TABLE = `CREATE TABLE IF NOT EXISTS owner (
 /** Milliseconds between two tries for a database that another process still owns. */
 const RETRY_INTERVAL_MS = 50;
 
-/** Tries of one claim. Each process that starts meanwhile may empty the sidecar once more. */
+/** Tries of one claim. Each process that starts meanwhile may empty the sidecar once more, or write its name. */
 const MAX_TRIES = 20;
 
 /**
@@ -222,15 +222,17 @@ function claimSound(path: string): Disposable | string {
   const sidecar = parts.use(new DatabaseSync(existing(path)));
   const self = [process.pid, hostname(), new Date().toISOString()] as const;
   try {
-    for (;;) {
+    for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
       lock(sidecar);
       sidecar.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; ${TABLE}`);
-      if (ownerOf(sidecar) === nameOf(...self)) break;
+      if (ownerOf(sidecar) === nameOf(...self)) {
+        parts.move();
+        return sidecar;
+      }
       sidecar.prepare(NAME_OWNER).run(...self);
       sidecar.exec('COMMIT');
     }
-    parts.move();
-    return sidecar;
+    throw new Error('it does not keep the name of its owner');
   } catch (error) {
     if (!isBusy(error)) throw error;
   }

@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -27,20 +35,28 @@ async function backupOf(title: string): Promise<string> {
 
 const ignored = () => {};
 
-/** Restores, and tells the steps. @param changed What another program does to the backup when it is about to be copied. */
+/**
+ * Restores, and tells the steps.
+ *
+ * @param copying What another program does when the backup is about to be copied.
+ * @param deciding What it does when the restore is about to be done.
+ */
 async function restore(
   path: string,
   file: string,
-  { highestOf = (highest: number) => highest, changed = ignored as (file: string) => void } = {},
+  { highestOf = (highest: number) => highest, copying = ignored, deciding = ignored } = {},
 ) {
   const steps: (BackupProgress | string | object)[] = [];
   const restored = await new Restore().run(path, file, {
     highestOf,
     onProgress(progress) {
-      if (steps.length === 0) changed(file);
+      if (steps.length === 0) copying();
       steps.push(progress);
     },
-    onDeciding: () => steps.push('deciding'),
+    onDeciding() {
+      deciding();
+      steps.push('deciding');
+    },
     logEvent: (event) => steps.push(event),
   });
   return { ...restored, steps };
@@ -192,6 +208,15 @@ for (const [what, make, wanted] of [
     { name: 'BackupRefused', reason: 'bad-data', message: 'it belongs to another program' },
   ],
   [
+    'has no tables',
+    async () => {
+      const file = newPath('x');
+      execute(file, 'CREATE TABLE a (b); DROP TABLE a');
+      return file;
+    },
+    { name: 'BackupRefused', reason: 'bad-data', message: 'it has no schema, and no todos' },
+  ],
+  [
     'has a damaged page',
     async () => {
       const file = await backupOf('saved');
@@ -239,14 +264,30 @@ for (const [what, make, wanted] of [
 }
 
 test('a backup that is changed while it is read is refused [E3]', async () => {
-  const path = newPath();
-  const changed = (file: string) => execute(file, 'DELETE FROM todos');
-  await assert.rejects(restore(path, await backupOf('saved'), { changed }), {
+  const [path, file] = [newPath(), await backupOf('saved')];
+  const copying = () => execute(file, 'DELETE FROM todos');
+  await assert.rejects(restore(path, file, { copying }), {
     name: 'BackupRefused',
     reason: 'bad-data',
     message: 'it was changed while it was read',
   });
   assert.deepEqual(namesBeside(path), []);
+});
+
+test('a database that is gone when it is about to be replaced is no unknown outcome, and its copy goes', async () => {
+  const path = await databaseOf('mine');
+  const deciding = () => {
+    renameSync(path, `${path}.moved`);
+    mkdirSync(path);
+  };
+  await assert.rejects(restore(path, await backupOf('saved'), { deciding }), {
+    name: 'StoreUnavailable',
+    message: 'unable to open database file',
+  });
+  assert.deepEqual(
+    namesBeside(path).filter((name) => /partial$|Z$/.test(name)),
+    [],
+  );
 });
 
 for (const [what, damage] of [
