@@ -55,8 +55,10 @@ export class Lane implements Disposable {
   /** Puts another text into a file, and gives back the original when it is disposed of. */
   change(file: string, changed: string): Disposable {
     const path = join(this.folder, file);
+    // The project's own file may be another by then.
+    const original = readFileSync(path);
     writeFileSync(path, changed);
-    return { [Symbol.dispose]: () => cpSync(file, path) };
+    return { [Symbol.dispose]: () => writeFileSync(path, original) };
   }
 
   /**
