@@ -14,7 +14,7 @@ declare const parsed: unique symbol;
 export type Title = string & { readonly [parsed]: 'Title' };
 
 /** The rules of a title that a value breaks, each for people, behind "title". */
-export function titleFaults(value: unknown): readonly string[] {
+function titleFaults(value: unknown): readonly string[] {
   if (typeof value !== 'string') return ['must be a string'];
   const faults: string[] = [];
   if (BLANK.test(value)) faults.push('must not be empty or only white space');
@@ -40,7 +40,7 @@ export function isId(value: unknown): value is number {
 }
 
 /** The rule of a member of a JSON object. */
-export interface Rule<Value = unknown> {
+interface Rule<Value = unknown> {
   readonly name: string;
   /** Takes undefined where the member may be missing. */
   readonly is: (value: unknown) => value is Value;

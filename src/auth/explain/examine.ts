@@ -13,7 +13,7 @@ import { explainLookalike } from './lookalike.ts';
 import { explainMissingRole, nameClaim } from './missing-role.ts';
 
 /** One line of `token verify`. `unknown`: an earlier failure left nothing to check. */
-export interface Line {
+interface Line {
   readonly check: 'form' | 'key' | CheckName | 'name' | 'roles' | 'may write';
   readonly result: 'ok' | 'failed' | 'unknown';
   readonly detail: string;

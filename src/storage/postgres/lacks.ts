@@ -146,12 +146,9 @@ export function faultOf({ missing, wrong, hidden, behind, denied }: Lacks): stri
  * The missing rights of the role, and the tables with rows that it does not see, for people, with the remedies; or
  * undefined.
  */
-export async function rightsFault(
-  connection: ServerConnection,
-  needs = TO_SERVE,
-): Promise<string | undefined> {
-  const { hidden, denied } = await findLacks((statement) => connection.run(statement), needs);
-  return [...hidden, denied].filter((fault) => fault !== undefined).join('; ') || undefined;
+export async function rightsFault(connection: ServerConnection, needs = TO_SERVE) {
+  const lacks = await findLacks((statement) => connection.run(statement), needs);
+  return faultOf({ ...lacks, missing: [], wrong: [] });
 }
 
 /** The parts of a schema of this version that are missing, denied, or behind all ids that are known. */

@@ -73,7 +73,7 @@ export const END = [
 ] as const;
 
 /** A part of an export that ends with a line, and the number of todos in all parts up to its end. */
-export interface Part {
+interface Part {
   readonly text: string;
   readonly todos: number;
 }
