@@ -16,6 +16,7 @@ noticed is a failure. Without names, every part: ${Object.keys(PARTS).join(', ')
   --sample N        so many mutants of each part, taken at random; 0 for all (300)
   --seed N          the seed of the sample, to repeat one (by the clock)
   --only-survivors  the survivors of the last run again, whose other results stay
+  --resume          then also what the last run did not come to, and what is new since, up to the sample
 
 A run in which no test begins for three times as long as without a change is ended, with all that it has started, and its
 change counts as noticed; on a busy machine it gets another try, of three times that limit, when no other file notices the
@@ -90,13 +91,17 @@ if (below.length > 0) {
 async function runPart(name: string): Promise<number> {
   const part = PARTS[name] as Part;
   const path = `build/mutants/${name}.json`;
+  const isAgain = values['only-survivors'] || values.resume;
   const last: Report | undefined =
-    values['only-survivors'] && existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined;
+    isAgain && existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined;
   const from = performance.now();
   const { mutants, known } = await prepare(part);
-  const chosen = last === undefined ? sampleOf(mutants) : survivorsOf(last, mutants);
+  const there = new Set(mutants.map(keyOf));
+  const before = last?.mutants.filter((result) => there.has(keyOf(result))) ?? [];
+  const [kept, survivors] = [before.filter(isNoticed), before.filter((result) => !isNoticed(result))];
+  const chosen = choose(mutants, kept, survivors);
   process.stdout.write(
-    `\n${name}: ${chosen.length} of ${mutants.length} mutants, ${last === undefined ? `seed ${seed}` : 'the survivors'}; ` +
+    `\n${name}: ${chosen.length} of ${mutants.length} mutants, seed ${seed}, ${kept.length} known; ` +
       `tests of ${known.length} files take ${total(known).toFixed(1)} s\n`,
   );
   for (const { file, seconds, silenceMs, reached } of known)
@@ -104,21 +109,20 @@ async function runPart(name: string): Promise<number> {
       `  ${seconds.toFixed(1).padStart(5)} s, ${(silenceMs / 1_000).toFixed(1)} s at most from one test to the next, ` +
         `reaches ${reached.size}: ${file}\n`,
     );
-  const kept = last?.mutants.filter(({ status }) => status === 'noticed' || status === 'hung') ?? [];
   const keep = (results: readonly Result[]): Report => {
+    const tried = new Set(results.map(keyOf));
     const report = {
       part: name,
       seed: last?.seed ?? seed,
       of: mutants.length,
       seconds: Math.round((last?.seconds ?? 0) + (performance.now() - from) / 1_000),
-      mutants: [...kept, ...results],
+      mutants: [...kept, ...results, ...survivors.filter((result) => !tried.has(keyOf(result)))],
     };
     writeFileSync(path, `${JSON.stringify(report, undefined, 2)}\n`);
     return report;
   };
   // What is done when the run is ended before its time counts, too; survivors that are not tried again yet stay such.
-  const meanwhile = last === undefined ? keep : () => {};
-  return summarise(keep(await examineAll(chosen, known, part.without, meanwhile)));
+  return summarise(keep(await examineAll(chosen, known, part.without, keep)));
 }
 
 /** The mutants of a part, and its tests, the fastest first. */
@@ -146,18 +150,31 @@ async function prepare({ source, tests, without }: Part) {
   return { mutants, known };
 }
 
-function sampleOf(mutants: readonly Mutant[]): readonly Mutant[] {
-  const random = randomFrom(seed);
-  const drawn = mutants.map((mutant) => ({ mutant, at: random() }));
-  drawn.sort((one, other) => one.at - other.at);
-  return drawn.slice(0, sample === 0 ? mutants.length : sample).map(({ mutant }) => mutant);
+/** What tells a mutant also when other lines have moved. */
+function keyOf({ file, before, after, context }: Mutant | Result): string {
+  return JSON.stringify([file, before, after, context]);
 }
 
-function survivorsOf(last: Report, mutants: readonly Mutant[]): readonly Mutant[] {
-  const keyOf = ({ file, before, after, context }: Mutant | Result) =>
-    JSON.stringify([file, before, after, context]);
-  const again = last.mutants.filter(({ status }) => status === 'survived' || status === 'error').map(keyOf);
-  return mutants.filter((mutant) => again.includes(keyOf(mutant)));
+function isNoticed({ status }: Result): boolean {
+  return status === 'noticed' || status === 'hung';
+}
+
+/** The survivors of the last run, then others in the order of their draw, until the sample is full with what is known. */
+function choose(
+  mutants: readonly Mutant[],
+  kept: readonly Result[],
+  survivors: readonly Result[],
+): readonly Mutant[] {
+  const random = randomFrom(seed);
+  const drawn = mutants.map((mutant) => ({ mutant, key: keyOf(mutant), at: random() }));
+  drawn.sort((one, other) => one.at - other.at);
+  const [known, again] = [new Set(kept.map(keyOf)), new Set(survivors.map(keyOf))];
+  const first = drawn.filter(({ key }) => again.has(key));
+  const others = values['only-survivors']
+    ? []
+    : drawn.filter(({ key }) => !again.has(key) && !known.has(key));
+  const left = sample === 0 ? mutants.length : Math.max(0, sample - kept.length - first.length);
+  return [...first, ...others.slice(0, left)].map(({ mutant }) => mutant);
 }
 
 async function examineAll(
@@ -270,6 +287,7 @@ function parseFlags() {
     sample: { type: 'string' },
     seed: { type: 'string' },
     'only-survivors': { type: 'boolean', default: false },
+    resume: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   } as const;
   const parsed = parseArgs({ options, allowPositionals: true });
