@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
-import { statfsSync } from 'node:fs';
+import { statfsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { UNCERTAIN, uncertainLocksOf } from './file-system.ts';
+import { newPath } from '../../../test/storage/new-files.ts';
+import { bindMount, mountDisk, noMounts } from '../../../test/support/folder.ts';
+import { isMountedAlone, UNCERTAIN, uncertainLocksOf } from './file-system.ts';
 
 // The numbers of Linux, include/uapi/linux/magic.h and fs/smb/common/smb2pdu.h.
 for (const [type, name] of [
@@ -30,4 +32,21 @@ test('a file is looked at with its folder, on Linux alone; one that is not there
   assert.equal(uncertainLocksOf(tmpdir()), UNCERTAIN.get(statfsSync(tmpdir()).type));
   assert.equal(uncertainLocksOf(join(tmpdir(), 'no', 'file')), undefined);
   assert.equal(uncertainLocksOf('\0', 'darwin'), undefined);
+});
+
+test('a file that is itself a mount point is mounted alone, one in a mounted folder is not [D6]', {
+  skip: noMounts(),
+}, () => {
+  const [file, mounted, link, disk] = [newPath(), newPath(), newPath('link.db'), newPath('disk')];
+  for (const each of [file, mounted]) writeFileSync(each, '');
+  symlinkSync(mounted, link);
+  using _file = bindMount(file, mounted);
+  using _folder = mountDisk(disk, '64k');
+  writeFileSync(join(disk, 'todos.db'), '');
+  const paths = [file, mounted, link, join(disk, 'todos.db'), newPath('none')];
+  assert.deepEqual(
+    paths.map((path) => isMountedAlone(path)),
+    [false, true, true, false, false],
+  );
+  assert.equal(isMountedAlone(mounted, 'darwin'), false);
 });

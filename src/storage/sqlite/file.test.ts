@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import {
+  chmodSync,
   chownSync,
   existsSync,
   linkSync,
@@ -17,10 +19,13 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { compileDisk, noDisk, runOnDisk } from '../../../test/storage/disk.ts';
 import { newDatabase, newPath } from '../../../test/storage/new-files.ts';
+import { bindMount, closedToOthers, mountDisk, noMounts } from '../../../test/support/folder.ts';
 import {
   checkFile,
   checkKind,
   checkLength,
+  checkReadable,
+  checkWritable,
   existing,
   identityOf,
   knownFile,
@@ -33,6 +38,8 @@ import {
 } from './file.ts';
 
 const skip = noDisk();
+/** Rights do not bind root. */
+const USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 const library = skip === false ? await compileDisk(dirname(newPath())) : {};
 
 test('a path is absolute, with every link resolved; its folder is made, the file is not', () => {
@@ -77,6 +84,94 @@ test('a path has at most 504 bytes', () => {
   assert.throws(() => checkLength(`/a/${'é'.repeat(251)}`), {
     message: `the path of "${'é'.repeat(251)}" must have at most 504 bytes for SQLite, received 505`,
   });
+});
+
+test('a path of more bytes is neither read nor written', () => {
+  const path = `/a/${'é'.repeat(251)}`;
+  for (const check of [checkWritable, checkReadable])
+    assert.throws(() => check(path), { message: /must have at most 504 bytes/ });
+});
+
+test('a file that is mounted alone is refused, and one beside which a log is [D6]', {
+  skip: noMounts(),
+}, () => {
+  const [file, path] = [newPath(), newPath()];
+  for (const each of [file, path]) writeFileSync(each, 'x');
+  const alone = 'is mounted alone, and SQLite keeps its log beside it: mount its folder in its place';
+  {
+    using _mount = bindMount(file, path);
+    assert.throws(() => checkKind(path), { message: `it ${alone}` });
+  }
+  for (const suffix of ['-journal', '-wal', '-shm', '-owner']) {
+    writeFileSync(path + suffix, '');
+    using _mount = bindMount(file, path + suffix);
+    assert.throws(() => checkKind(path), { message: `"todos.db${suffix}" ${alone}` });
+  }
+});
+
+test('a disk that is mounted read-only is the reason, whoever asks', { skip: noMounts() }, () => {
+  const disk = newPath('disk');
+  using _disk = mountDisk(disk, '64k');
+  const path = join(disk, 'todos.db');
+  writeFileSync(path, 'x');
+  execFileSync('mount', ['-o', 'remount,ro', disk]);
+  checkReadable(path);
+  assert.throws(() => checkWritable(path), {
+    message: `user ${process.getuid?.()} may not read and write "todos.db": its file system is mounted read-only (EROFS)`,
+  });
+});
+
+/** What these functions say of these paths, `ok` for nothing, to a user whose rights bind. */
+function saidToUser(calls: readonly (readonly [name: string, path: string])[]): readonly string[] {
+  const module = `import * as files from '${new URL('./file.ts', import.meta.url)}';
+    for (const [name, path] of ${JSON.stringify(calls)})
+      try { files[name](path); console.log('ok'); } catch (error) { console.log(error.message); }`;
+  const said = execFileSync(process.execPath, ['-e', module], { ...USER, env: {}, encoding: 'utf8' });
+  return said.trim().split('\n');
+}
+
+test('a file, a log or a folder whose user may not do what SQLite needs is named with its owner and mode', {
+  skip: closedToOthers(),
+}, () => {
+  const { uid = process.getuid?.(), gid = process.getgid?.() } = USER;
+  /** A database, its files with these modes, in a folder with this one. */
+  const withModes = (modes: Readonly<Record<string, number>>, folderMode = 0o700) => {
+    const outer = dirname(newPath());
+    const folder = join(outer, 'data');
+    mkdirSync(folder);
+    for (const each of [dirname(outer), outer]) chmodSync(each, 0o711);
+    const path = join(folder, 'todos.db');
+    for (const [suffix, mode] of Object.entries(modes)) {
+      writeFileSync(path + suffix, 'x');
+      chmodSync(path + suffix, mode);
+      if (USER.uid !== undefined) chownSync(path + suffix, USER.uid, USER.gid);
+    }
+    if (USER.uid !== undefined) chownSync(folder, USER.uid, USER.gid);
+    chmodSync(folder, folderMode);
+    return path;
+  };
+  const belongs = (mode: string) =>
+    `it belongs to user ${uid} and group ${gid}, and its mode is ${mode} (EACCES)`;
+  const may = (action: string, name: string, mode: string) =>
+    `user ${uid} may not ${action} "${name}": ${belongs(mode)}`;
+  const [own, read] = [{ '': 0o600 }, { '': 0o400 }];
+  const table = [
+    ['checkWritable', withModes(own), 'ok'],
+    ['checkWritable', withModes(read), may('read and write', 'todos.db', '400')],
+    ['checkReadable', withModes(read), 'ok'],
+    ['checkWritable', withModes({ ...own, '-wal': 0o400 }), may('read and write', 'todos.db-wal', '400')],
+    ['checkReadable', withModes({ ...read, '-wal': 0o400 }), 'ok'],
+    ['checkReadable', withModes({ ...read, '-wal': 0o040 }), may('read', 'todos.db-wal', '040')],
+    ['checkWritable', withModes(own, 0o500), may('make files in', 'data', '500')],
+    ['checkWritable', withModes({ ...own, '-shm': 0o600 }, 0o500), 'ok'],
+    ['openExisting', withModes(read, 0o500), may('read and write', 'todos.db', '400')],
+    ['openExisting', withModes({ ...read, '-shm': 0o400 }, 0o500), 'ok'],
+    ['openExisting', withModes({ '': 0o000, '-shm': 0o400 }), may('read', 'todos.db', '000')],
+  ] as const;
+  assert.deepEqual(
+    saidToUser(table.map(([name, path]) => [name, path])),
+    table.map(([, , said]) => said),
+  );
 });
 
 test('the owner is that of the database, or of its folder', {
