@@ -21,7 +21,7 @@ export function lookAtGiven(): { readonly what: string; readonly socket?: GivenS
   const unknown = { what: 'not known', socket };
   if (!existsSync('/proc/self/fd')) return unknown;
   const link = orUndefined(() => readlinkSync(`/proc/self/fd/${GIVEN}`));
-  const inode = /^socket:\[(\d+)\]$/.exec(link ?? '')?.[1];
+  const inode = link?.match(/^socket:\[(\d+)\]$/)?.[1];
   if (inode === undefined) return { what: link === undefined ? 'closed' : JSON.stringify(link) };
   const [tcp, udp] = [rowIn(['tcp', 'tcp6'], 9, inode), rowIn(['udp', 'udp6'], 9, inode)];
   const unix = rowIn(['unix'], 6, inode);

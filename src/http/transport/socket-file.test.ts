@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:http';
-import { connect, createServer as createNetServer } from 'node:net';
+import { connect, createServer as createNetServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from '../../../test/support/folder.ts';
@@ -33,10 +33,11 @@ async function makePlace() {
       return listenOn(server, { path, mode: 0o660 });
     },
     /** Lets another program listen. */
-    async occupy(name = path): Promise<void> {
-      const server = createNetServer((socket) => socket.end()).listen(name);
+    async occupy(name = path): Promise<Server> {
+      const server = createNetServer((socket) => socket.resume()).listen(name);
       parts.defer(() => void server.close());
       await once(server, 'listening');
+      return server;
     },
     /** Leaves the file of a socket on which nobody listens. */
     async leaveStale(): Promise<void> {
@@ -109,12 +110,14 @@ for (const [what, replace] of [
   });
 }
 
-test('a file of another program that listens is not touched [D15]', async () => {
+test('a file of another program that listens is not touched, and no connection to it stays [D15]', async () => {
   await using place = await makePlace();
-  await place.occupy();
+  const server = await place.occupy();
+  const asked = once(server, 'connection').then(([socket]: Socket[]) => socket && once(socket, 'close'));
   const inode = place.inode();
   await assert.rejects(place.listen(), TAKEN);
   assert.deepEqual([place.inode(), place.files()], [inode, ['todo.sock']]);
+  await asked;
 });
 
 test('a file that comes while a server begins to listen is not replaced [D13; D15]', async () => {
