@@ -56,6 +56,7 @@ const refused: readonly (readonly [name: string, bytes: string])[] = [
   ['DESCRIBE of HTTP', 'DESCRIBE /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n'],
   ['SOURCE of ICE', 'SOURCE /todos/1 ICE/1.0\r\nHost: a\r\n\r\n'],
   ['SOURCE of HTTP', 'SOURCE /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ['an escape that is not UTF-8', 'GET /todos/%FF HTTP/1.1\r\nHost: a\r\n\r\n'],
   ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
 ];
 
@@ -123,6 +124,11 @@ describe('Request validation', { concurrency: 16 }, () => {
     });
   }
 
+  test('what is not HTTP is said to be the fault', async () => {
+    const answers = await converse(demo.url, `${GET}a b: c\r\n\r\n`);
+    assert.equal(assertRefused(answers, 400).detail, 'The request is not valid HTTP/1.1.');
+  });
+
   for (const method of ['BREW', 'get', 'GETX']) {
     test(`a method that Node.js does not know is said to be the fault · ${method}`, async () => {
       const answers = await converse(demo.url, `${method} /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n`);
@@ -144,6 +150,7 @@ describe('Request validation', { concurrency: 16 }, () => {
     ['chunks and trailers', `${CHUNKED}\r\n2\r\n{}\r\n0\r\nX-Sum: 1\r\n\r\n`, 409],
     ['the encoding in capitals', `${POST}Transfer-Encoding: CHUNKED\r\n\r\n0\r\n\r\n`, 409],
     ['empty lines before the request', '\r\n\r\nGET /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n', 200],
+    ['a bare LF before the request', '\nGET /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n', 200],
     ['RTSP in a header', `${GET}X: GET / RTSP/1.0\r\n\r\n`, 200],
     ['RTSP in a path', 'GET /RTSP/1.0 HTTP/1.1\r\nHost: a\r\n\r\n', 404],
     ['RTSP in a body', `${NOPE}Content-Length: 25\r\n\r\n\r\n\r\nGET / RTSP/1.0\r\n\r\n\r\n{`, 404],

@@ -133,10 +133,12 @@ export const PARTS: Readonly<Record<string, Part>> = {
     source: ['src/http/transport/{connection,framing,listener,server,validation}.ts'],
     tests: [
       'src/http/transport/connection.test.ts',
+      'src/http/transport/listener.test.ts',
       'src/http/transport/validation.test.ts',
       'test/http/transport.test.ts',
       'test/http/bodies.test.ts',
       'test/http/connections.test.ts',
+      'test/http/cors.test.ts',
       'test/http/half-closed.test.ts',
       'test/http/linger.test.ts',
       'test/http/slow.test.ts',

@@ -45,4 +45,5 @@ test('versions of a long list share what did not change', async () => {
   assert.equal(JSON.parse(bytesOf(changed).toString())[1_999].title, 'changed');
   assert.equal(piecesOf(changed.body)[1]?.buffer, first?.buffer);
   assert.ok((first?.length ?? 0) > 20_000);
+  assert.ok(store.sizes.list > 200_000, `${store.sizes.list} bytes are kept of it`);
 });

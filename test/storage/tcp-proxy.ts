@@ -13,6 +13,8 @@ export interface TcpProxy extends AsyncDisposable {
   readonly firsts: Buffer[];
   /** Asked about the first bytes that a client sends: a promise keeps them back until it resolves. */
   gate: (first: Buffer) => Promise<void> | undefined;
+  /** What a client that sends this first gets in place of a connection to the server. */
+  refusal: (first: Buffer) => Buffer | undefined;
   /** What the server gets in place of what a client sends later. */
   edit: (sent: Buffer) => Buffer;
   /** A connection string that goes through the proxy. */
@@ -37,6 +39,8 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
       client.pause();
       proxy.firsts.push(first);
       await proxy.gate(first);
+      const refusal = proxy.refusal(first);
+      if (refusal !== undefined) return void client.end(refusal);
       const upstream = connect(proxy.target, '127.0.0.1');
       keep(upstream);
       upstream.write(first);
@@ -54,6 +58,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
     target,
     firsts: [],
     gate: () => undefined,
+    refusal: () => undefined,
     edit: (sent) => sent,
     through: (url) => atPort(url, port),
     refuse: () => void server.close(),

@@ -64,8 +64,6 @@ export class Framing {
 
   #next(): void {
     this.#message = undefined;
-    this.#bodyLeft = 0;
-    this.#tail = '';
     this.#line = '';
     this.#isHttp = undefined;
   }

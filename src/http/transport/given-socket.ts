@@ -4,6 +4,10 @@ import { orUndefined } from '../../lib/errors.ts';
 /** The first descriptor that a parent gives (sd_listen_fds(3)). */
 const GIVEN = 3;
 
+/** Where the kernel of Linux tells of sockets. */
+const NET = '/proc/self/net/';
+const TABLES = ['tcp', 'tcp6', 'udp', 'udp6', 'unix'].map((table) => NET + table);
+
 /** A socket that came with the start. */
 export interface GivenSocket {
   readonly fd: number;
@@ -21,32 +25,30 @@ export function lookAtGiven(): { readonly what: string; readonly socket?: GivenS
   const unknown = { what: 'not known', socket };
   if (!existsSync('/proc/self/fd')) return unknown;
   const link = orUndefined(() => readlinkSync(`/proc/self/fd/${GIVEN}`));
-  const inode = link?.match(/^socket:\[(\d+)\]$/)?.[1];
+  const inode = link?.match(/^socket:\[(\d+)\]/)?.[1];
   if (inode === undefined) return { what: link === undefined ? 'closed' : JSON.stringify(link) };
-  const [tcp, udp] = [rowIn(['tcp', 'tcp6'], 9, inode), rowIn(['udp', 'udp6'], 9, inode)];
-  const unix = rowIn(['unix'], 6, inode);
-  if (tcp === undefined && udp === undefined && unix === undefined) return unknown;
-  if (tcp?.[3] === '0A') return { what: 'a TCP socket that listens', socket };
+  if (!TABLES.some((table) => existsSync(table))) return unknown;
+  const [tcp, udp, unix] = [rowOf('tcp', inode), rowOf('udp', inode), rowOf('unix', inode)];
+  if (tcp[3] === '0A') return { what: 'a TCP socket that listens', socket };
   // Its flags and its type, as the kernel has them.
-  if (unix?.[3] === '00010000' && unix[4] === '0001')
+  if (unix[3] === '00010000' && unix[4] === '0001')
     return {
       what: 'a Unix socket that listens',
       socket: { ...socket, name: `unix:${unix.slice(7).join(' ')}` },
     };
-  if (tcp?.length) return { what: 'a TCP connection' };
-  if (udp?.length) return { what: 'a UDP socket' };
-  if (unix?.length)
+  if (tcp.length > 0) return { what: 'a TCP connection' };
+  if (udp.length > 0) return { what: 'a UDP socket' };
+  if (unix.length > 0)
     return {
       what: unix[4] === '0001' ? 'a Unix socket that does not listen' : 'a Unix socket that is no stream',
     };
   return { what: 'a socket that does not listen, or is of another network namespace' };
 }
 
-/** The row of a socket in the tables of the kernel: empty when there is none, undefined when no table can be read. */
-function rowIn(tables: readonly string[], inodeAt: number, inode: string): readonly string[] | undefined {
-  const readable = tables.map((table) => `/proc/self/net/${table}`).filter((table) => existsSync(table));
-  if (readable.length === 0) return undefined;
-  const rows = readable.flatMap((table) =>
+/** The row of a socket in the tables of the kernel; empty when there is none. */
+function rowOf(kind: string, inode: string): readonly string[] {
+  const inodeAt = kind === 'unix' ? 6 : 9;
+  const rows = TABLES.filter((table) => table.startsWith(NET + kind) && existsSync(table)).flatMap((table) =>
     readFileSync(table, 'utf8')
       .split('\n')
       .map((line) => line.trim().split(/\s+/)),

@@ -36,7 +36,7 @@ export function openListener(options: ListenerOptions) {
   /** Connections that were dropped in the episode under way. */
   let droppedNow = 0;
   let ending: NodeJS.Timeout | undefined;
-  /** Undefined before a stop, and when the server listens no more. */
+  /** Undefined before a stop. */
   let closing: Promise<void> | undefined;
   let drained: Promise<void> | undefined;
 
@@ -118,9 +118,7 @@ export function openListener(options: ListenerOptions) {
     closing = acceptCompleted(opened);
     await closing;
     listener.draining = true;
-    const emptied = closeAndEmpty(opened, deadlineMs);
-    closing = undefined;
-    await emptied;
+    await closeAndEmpty(opened, deadlineMs);
     endEpisode('the listener has closed');
   }
 }

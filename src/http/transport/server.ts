@@ -10,7 +10,7 @@ import { MAX_FIELD_LINES } from './framing.ts';
 import type { Limits } from './limits.ts';
 import { faultOf, NOT_HTTP, WRONG_ESCAPES } from './validation.ts';
 
-/** Milliseconds between two checks for clients that read nothing of an answer or linger, unless a limit is shorter. */
+/** Milliseconds between two checks for clients that read nothing of an answer or linger. */
 const PATIENCE_INTERVAL_MS = 1_000;
 
 /** Handles a request that has passed request validation. Must not throw. */
@@ -126,8 +126,7 @@ export function createHttpServer(
     for (const connection of connections.values()) connection.cutOff(now, limits);
   };
   // After a stall, bytes that have arrived are read first.
-  const interval = Math.min(PATIENCE_INTERVAL_MS, limits.answerTimeout / 4, limits.silenceTimeout / 4);
-  const checking = setInterval(() => setImmediate(check), interval).unref();
+  const checking = setInterval(() => setImmediate(check), PATIENCE_INTERVAL_MS).unref();
   server.once('close', () => clearInterval(checking));
   return { server, connections };
 }

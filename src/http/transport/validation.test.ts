@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import { test } from 'node:test';
-import { readTarget } from './validation.ts';
+import { faultOf, readTarget, WRONG_ESCAPES } from './validation.ts';
 
 const read: readonly (readonly [string, string])[] = [
   ['/todos/%2B5', '/todos/+5'],
@@ -47,6 +49,67 @@ const refused: readonly string[] = [
 
 for (const target of refused) {
   test(`the target ${JSON.stringify(target)} is refused [Order 1]`, () => {
-    assert.ok('status' in readTarget(target, 'GET'));
+    const detail = 'The request target must be a path or an absolute http URI.';
+    assert.deepEqual(readTarget(target, 'GET'), { status: 400, detail });
+  });
+}
+
+for (const target of ['/todos/%FF', '/todos/%', '/%00', '/%0D', '/%0a']) {
+  test(`the target ${target} is refused for its escapes [Order 1]`, () => {
+    const detail = 'The escapes in the path must be UTF-8, without NUL, CR and LF.';
+    assert.equal(readTarget(target, 'GET'), WRONG_ESCAPES);
+    assert.deepEqual(WRONG_ESCAPES, { status: 400, detail });
+  });
+}
+
+/** The fault of a request with these values of `Host`. */
+function faultWith(...hosts: readonly string[]) {
+  const request = new IncomingMessage(new Socket());
+  Object.assign(request, { method: 'GET', url: '/', httpVersionMajor: 1, httpVersionMinor: 1 });
+  request.rawHeaders = hosts.flatMap((host) => ['Host', host]);
+  request.headers = { host: hosts[0] };
+  return faultOf(request);
+}
+
+for (const host of [
+  'a',
+  'EXAMPLE.org:8080',
+  'a:',
+  '127.0.0.1',
+  '[::1]',
+  '[fe80::a.b]:80',
+  "[v1f.a:~!$&'()*+,;=-]",
+  "a-b_c.~!$&'()*+,;=",
+  '%41%c3',
+]) {
+  test(`${host} is a valid Host [Order 1]`, () => assert.equal(faultWith(host), undefined));
+}
+
+for (const hosts of [
+  ['a', 'a'],
+  [''],
+  [':80'],
+  ['a b'],
+  ['a/b'],
+  ['user@a'],
+  ['a:80x'],
+  ['a:b:1'],
+  ['::1'],
+  ['[]'],
+  ['[::1'],
+  ['[::g]'],
+  ['x[::1]'],
+  ['[::1]x'],
+  ['[v.a]'],
+  ['[v1.]'],
+  ['[v1]'],
+  ['[v1.a/b]'],
+  ['%4'],
+  ['%4g'],
+  ['ä'],
+]) {
+  test(`${JSON.stringify(hosts)} is no valid Host [Order 1]`, () => {
+    const detail = 'The request must have exactly one valid Host header.';
+    assert.deepEqual(faultWith(...hosts), { status: 400, detail });
   });
 }

@@ -70,7 +70,7 @@ function repeatedField(lines: readonly string[]): string | undefined {
 const PLAIN_PATH = /^(?:\/[\w.~+-]*)+$/;
 
 /** Origin or absolute form (RFC 9112 §3.2), printable ASCII without `#` and `\`. */
-const TARGET = /^(?:https?:\/\/([^/?]+)(?=[/?]|$)|(?=\/))(\/[^?]*)?(?:\?.*)?$/i;
+const TARGET = /^(?:https?:\/\/([^/?]+)|(?=\/))(\/[^?]*)?/i;
 const PRINTABLE = /^[!-~]+$/;
 
 /** The parts of a request target: a path for the router and, in absolute form, the authority that replaces `Host`. */

@@ -2,9 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { QueryConfig, QueryResultRow } from 'pg';
-import { openPatient, openPool, PATIENT } from '../../../test/storage/postgres-pool.ts';
+import { openPatient, openPool, openPostgresStore, PATIENT } from '../../../test/storage/postgres-pool.ts';
+import { makeServing } from '../../../test/storage/postgres-rights.ts';
 import { PostgresServer } from '../../../test/storage/postgres-server.ts';
-import { bytesOf, listed, newTodo, once } from '../../../test/storage/todos.ts';
+import { startTcpProxy, type TcpProxy } from '../../../test/storage/tcp-proxy.ts';
+import { bytesOf, listed, newTodo, once, replacement } from '../../../test/storage/todos.ts';
+import type { TodoStore } from '../../todos/store.ts';
+import type { EntityTag } from '../../todos/todo.ts';
 import { addingOnce } from './add-once.ts';
 import { addressOf } from './address.ts';
 import { Cluster } from './cluster.ts';
@@ -106,6 +110,69 @@ test('a start whose purge fails serves', async () => {
   await using store = await openPatient(url);
   assert.deepEqual(await listed(store), []);
 });
+
+/** An error of the protocol: https://www.postgresql.org/docs/current/protocol-error-fields.html */
+function protocolError(message: string): Buffer {
+  const fields = Buffer.from(`SFATAL\0C08P01\0M${message}\0\0`);
+  const head = Buffer.from('E\0\0\0\0');
+  head.writeInt32BE(fields.length + 4, 1);
+  return Buffer.concat([head, fields]);
+}
+
+type Use = (store: TodoStore, ifMatch: readonly EntityTag[]) => Promise<unknown>;
+
+const put = replacement('milk', true, 2);
+
+const needs: readonly (readonly [table: string, uses: readonly Use[]])[] = [
+  [
+    'todos',
+    [
+      async (store) => store.find(1),
+      (store) => store.replace(1, put),
+      (store, ifMatch) => store.replace(1, put, { ifMatch }),
+      (store) => store.remove(1),
+      (store, ifMatch) => store.remove(1, { ifMatch }),
+    ],
+  ],
+  ['categories', [(store, ifMatch) => store.replace(1, put, { ifMatch })]],
+  ['idempotency_keys', [(store) => store.add(MILK, once('a'))]],
+];
+
+/** The way to the server by a pooler that takes no settings at the start of a session, as PgBouncer does. */
+async function startPooler(): Promise<TcpProxy> {
+  const pooler = await startTcpProxy(server.port);
+  pooler.refusal = (first) =>
+    first.includes('row_security') ? protocolError('unsupported startup parameter: options') : undefined;
+  return pooler;
+}
+
+test('where a pooler takes no settings, a start is refused with those that the role must bring [D14]', async () => {
+  const { role, own } = await makeServing(server);
+  await using pooler = await startPooler();
+  const alter = `ALTER ROLE ${role} SET statement_timeout = '1200ms'; ALTER ROLE ${role} SET client_connection_check_interval = '2000ms'`;
+  await assert.rejects(openPostgresStore(pooler.through(own), { migrate: false, patienceMs: 0 }), {
+    name: 'Cannot',
+    message: new RegExp(
+      `: settings cannot be made through the pooler, so its role must bring them: ${alter}$`,
+    ),
+  });
+});
+
+for (const [table, uses] of needs)
+  test(`where a pooler drops the setting against it, nothing in ${table} that row security hides is taken for missing [D11]`, async () => {
+    const { url, role, own } = await makeServing(server);
+    const brought = ["statement_timeout = '1min'", "client_connection_check_interval = '2s'"];
+    for (const setting of brought) await server.execute(url, `ALTER ROLE ${role} SET ${setting}`);
+    await using pooler = await startPooler();
+    await using store = await openPatient(pooler.through(own), { migrate: false });
+    await store.add(MILK, once('a'));
+    const milk = await store.find(1);
+    assert.ok(milk);
+    await server.execute(url, `ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY`);
+    const message = new RegExp(`^row security would hide rows of "${table}" from the role ${role}: `);
+    for (const use of uses)
+      await assert.rejects(use(store, [milk.etag]), { name: 'StoreBroken', message }, String(use));
+  });
 
 test('one sweep is under way at a time; the next begins where the last one ended, or failed [I2]', async () => {
   const url = await server.makeMigrated();
