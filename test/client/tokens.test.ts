@@ -122,7 +122,9 @@ class Model {
     return [...this.calls].flatMap(([call, waiting]) => {
       if (waiting.for !== 'token') return [];
       const { refused } = waiting;
-      if (refused !== undefined && !isRenewal) return this.#replace(call, refused);
+      // Who asked first for another token in place of a refused one asked for all that come behind.
+      if (refused !== undefined && !isRenewal)
+        return this.#underWay === undefined ? this.#replace(call, refused) : [];
       if (token !== undefined) return this.#send(call, token, refused === undefined);
       return this.#end(call, refused === undefined ? 'ends: offline' : 'ends: 401');
     });
@@ -133,6 +135,8 @@ class Model {
     if (waiting?.for !== 'answer') return [];
     if (status === 200) return this.#end(call, `has todo ${call}`);
     if (!waiting.isFirst) return this.#end(call, 'ends: 401');
+    // The last one that waits.
+    this.calls.delete(call);
     this.calls.set(call, { for: 'token', refused: waiting.token });
     return this.#underWay === undefined ? this.#replace(call, waiting.token) : [];
   }

@@ -80,21 +80,22 @@ export const ALL_SAYINGS = Object.keys(SAYINGS) as readonly Saying[];
  * the client has answered it.
  */
 export async function startImpostor() {
-  let script: readonly Saying[] = [];
-  let heard = '';
+  let now: { readonly script: readonly Saying[]; heard: string } = { script: [], heard: '' };
   const server = await listen(async (stream) => {
+    // What comes late, as a farewell does, is of the script that its connection began with.
+    const own = now;
     await once(stream, 'data');
     stream.on('data', (data) => {
-      heard += data.toString('latin1');
+      own.heard += data.toString('latin1');
     });
     let saying = Buffer.alloc(0);
-    for (const [at, said] of script.entries()) {
-      if (script[at - 1] === 'plus') {
+    for (const [at, said] of own.script.entries()) {
+      if (own.script[at - 1] === 'plus') {
         stream.write(saying);
         saying = Buffer.alloc(0);
         await Promise.race([once(stream, 'data'), once(stream, 'close')]);
       }
-      const nonce = /r=(\S+)/.exec(heard)?.[1];
+      const nonce = /r=(\S+)/.exec(own.heard)?.[1];
       saying = Buffer.concat([saying, SAYINGS[said](nonce ?? '')]);
     }
     stream.write(saying);
@@ -102,11 +103,10 @@ export async function startImpostor() {
   return {
     ...server,
     /** Says this to those who connect from now on, and forgets what it has heard. */
-    say(...sayings: readonly Saying[]): void {
-      script = sayings;
-      heard = '';
+    say(...script: readonly Saying[]): void {
+      now = { script, heard: '' };
     },
     /** What clients have sent behind their startup packet. */
-    heard: () => heard,
+    heard: () => now.heard,
   };
 }
