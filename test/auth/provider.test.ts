@@ -6,7 +6,8 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { quietProvider } from '../../tools/quiet-provider.ts';
 import { listen } from '../support/folder.ts';
-import { runProgram, startService } from '../support/start.ts';
+import { runCommand } from '../support/run-command.ts';
+import { startService } from '../support/start.ts';
 import { PAGE, settingsOf } from './provider-page.ts';
 import { callerOf } from './trust.ts';
 
@@ -144,7 +145,7 @@ test('with two settings and the claim of its roles, the tokens of a provider rea
   assert.deepEqual(await (await read(reader, '/me')).json(), { name: 'Ada' });
 
   const verify = (input: string, env: Record<string, string>) =>
-    runProgram(['token', 'verify', '-'], { env: { ...settings, ...env }, input });
+    runCommand(['token', 'verify', '-'], { env: { ...settings, ...env }, input });
   const accepted = await verify(editor, {});
   assert.equal(accepted.code, 0, accepted.stdout);
   const known = `known, from the issuer ${settings.TODO_AUTH_ISSUER}\n`;

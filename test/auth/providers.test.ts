@@ -7,7 +7,7 @@ import { readAuth } from '../../src/auth/settings.ts';
 import { readSettings } from '../../src/settings/read.ts';
 import { listen, temporaryFolder } from '../support/folder.ts';
 import { startList } from '../support/list.ts';
-import { runProgram } from '../support/start.ts';
+import { runCommand } from '../support/run-command.ts';
 import { forge, jwkOf, type KeyName, privateKey, publicKey, signer } from './forge.ts';
 import { sectionFor } from './provider-page.ts';
 import PROVIDERS from './tokens.json' with { type: 'json' };
@@ -110,7 +110,7 @@ async function adviceOn(claims: Claims): Promise<string> {
     ),
   };
   const input = tokenOf(header, { iss: env.TODO_AUTH_ISSUER, aud: env.TODO_AUTH_AUDIENCE, ...claims });
-  const { code, stdout } = await runProgram(['token', 'verify', '-'], { env, input });
+  const { code, stdout } = await runCommand(['token', 'verify', '-'], { env, input });
   assert.equal(code, 0, stdout);
   return stdout;
 }

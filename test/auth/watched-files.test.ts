@@ -10,7 +10,8 @@ import { readAuth } from '../../src/auth/settings.ts';
 import { readSettings } from '../../src/settings/read.ts';
 import { canaries } from '../canaries/canaries.ts';
 import { temporaryFolder } from '../support/folder.ts';
-import { runProgram, startService } from '../support/start.ts';
+import { runCommand } from '../support/run-command.ts';
+import { startService } from '../support/start.ts';
 import { AUDIENCE, draft, forge, jwks, type KeyName, mac, privateKey } from './forge.ts';
 import { callerOf, keptLog, TRUST, verdictsWith } from './trust.ts';
 
@@ -254,7 +255,7 @@ test('a secret is changed in three steps, under requests, without one 401', asyn
   const { read } = callerOf(service.baseUrl);
   const statusOf = async (token: string) => (await read(token, '/me')).status;
   const created = async () => {
-    const { stdout, stderr } = await runProgram(['token', 'create', '--name', 'ada'], { env });
+    const { stdout, stderr } = await runCommand(['token', 'create', '--name', 'ada'], { env });
     assert.equal(stderr, '');
     return stdout.trim();
   };

@@ -9,7 +9,8 @@ import { execute, fill, newDatabase, newPath } from '../storage/new-files.ts';
 import { PASSWORD } from '../storage/postgres-server.ts';
 import { serve } from '../storage/served.ts';
 import { nextCheckout } from '../support/next-checkout.ts';
-import { endOf, preloading, runProgram, start } from '../support/start.ts';
+import { runCommand } from '../support/run-command.ts';
+import { endOf, preloading, start } from '../support/start.ts';
 import { type Engine, engines, printed, refused, run, server } from './engines.ts';
 
 async function nextProgram(head?: (schemaVersion: number) => string): Promise<{ readonly checkout: string }> {
@@ -457,7 +458,7 @@ test('a user who may not write gets one line that grants the right, and 69', asy
 test('a server that is not there is one line and 69, without the password [D9]', async () => {
   const env = { TODO_DATABASE: `postgres://todo:${PASSWORD}@127.0.0.1:1/todos` };
   for (const words of [['migrate'], ['check']]) {
-    const { code, stderr } = await runProgram(words, { env });
+    const { code, stderr } = await runCommand(words, { env });
     assert.equal(code, 69);
     assert.match(stderr, /^Cannot [^\n]*"postgres:\/\/127\.0\.0\.1:1\/todos": connect ECONNREFUSED[^\n]*\n$/);
     assert.ok(!stderr.includes(PASSWORD));

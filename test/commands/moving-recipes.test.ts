@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MIGRATIONS } from '../../src/storage/sqlite/schema.ts';
 import { serve } from '../storage/served.ts';
 import { temporaryFolder } from '../support/folder.ts';
-import { runProgram } from '../support/start.ts';
+import { runCommand } from '../support/run-command.ts';
 import { engines, server } from './engines.ts';
 import { page, recipe, sh } from './recipes.ts';
 
@@ -22,7 +22,7 @@ test('the recipe for a file that another program writes is right word for word',
   const database = `sqlite:${join(folder.path, 'todos.db')}`;
   const { code, stderr } = await sh(folder.path, lines, { env: { TODO_DATABASE: database } });
   assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
-  const { stdout } = await runProgram(['categories', 'list', '--database', database]);
+  const { stdout } = await runCommand(['categories', 'list', '--database', database]);
   assert.equal(stdout, '1\tGarden\n');
 });
 
@@ -49,7 +49,7 @@ for (const [at, [name, { make, execute }]] of Object.entries(engines).entries())
       return replies.map(({ status, headers }) => [status, headers.get('etag')]);
     };
     const before = await tags();
-    await runProgram(['backup', backup, '--database', database]);
+    await runCommand(['backup', backup, '--database', database]);
     await service.ask('DELETE', '/todos/17');
     assert.notDeepEqual(await tags(), before);
     await execute(database, sql ?? assert.fail('no SQL'));
@@ -141,12 +141,12 @@ for (const [index] of MIGRATIONS.from(0).entries()) {
       'its application_id is 0, as after ".dump" of sqlite3: docs/incidents.md shows the way back\n';
     const before = await readFile(join(folder.path, 'new.db'));
     for (const words of [['check'], ['migrate'], ['export'], ['serve', '--environment', 'development']]) {
-      const { code, stderr } = await runProgram([...words, '--database', `sqlite:${folder.path}/new.db`]);
+      const { code, stderr } = await runCommand([...words, '--database', `sqlite:${folder.path}/new.db`]);
       assert.equal(code, 65);
       assert.ok(stderr.endsWith(`: ${fault}`), stderr);
     }
     const copy = join(folder.path, 'new.db');
-    const restored = await runProgram(['restore', copy, '--database', `sqlite:${folder.path}/x.db`]);
+    const restored = await runCommand(['restore', copy, '--database', `sqlite:${folder.path}/x.db`]);
     assert.deepEqual([restored.code, restored.stderr], [65, `Cannot restore: "${copy}": ${fault}`]);
     assert.deepEqual(await readFile(join(folder.path, 'new.db')), before);
 

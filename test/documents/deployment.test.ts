@@ -18,7 +18,8 @@ import { run } from '../../tools/command.ts';
 import { PAGES } from '../../tools/pages.ts';
 import { PAGE, settingsOf } from '../auth/provider-page.ts';
 import { listen, temporaryFolder } from '../support/folder.ts';
-import { runProgram, startService } from '../support/start.ts';
+import { runCommand } from '../support/run-command.ts';
+import { startService } from '../support/start.ts';
 import { todo } from '../support/todo.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
@@ -165,7 +166,7 @@ describe('deploy/compose.yaml', () => {
   test('asks by a command that there is', async () => {
     const [kind, program, ...words] = service.healthcheck.test;
     assert.deepEqual([kind, program], ['CMD', /ENTRYPOINT \["(.*)"\]/.exec(read('Containerfile'))?.[1]]);
-    assert.equal((await runProgram([...words, '--help'])).code, 0);
+    assert.equal((await runCommand([...words, '--help'])).code, 0);
   });
 
   test('gives a container more time to stop than it takes', async () => {

@@ -6,7 +6,8 @@ import manifest from '../../package.json' with { type: 'json' };
 import { readConfig } from '../../src/server/config.ts';
 import { VARIABLES } from '../../src/settings/table.ts';
 import { temporaryFolder } from '../support/folder.ts';
-import { runProgram, startService } from '../support/start.ts';
+import { runCommand } from '../support/run-command.ts';
+import { startService } from '../support/start.ts';
 import { checkManifests, FOLDER, noKustomize, type Objects, rendered } from './manifests.ts';
 
 const VARIANTS = ['postgresql', 'sqlite', 'migrate', 'move', 'restore', 'prometheus'] as const;
@@ -96,7 +97,7 @@ describe('deploy/kubernetes', { skip: noKustomize }, () => {
   test('every container has arguments that there are', async () => {
     for (const { args } of Object.values(objects).flatMap(templatesOf).flatMap(containersOf)) {
       const [command, ...flags] = args;
-      const { code, stdout } = await runProgram([command, '--help']);
+      const { code, stdout } = await runCommand([command, '--help']);
       assert.equal(code, 0);
       for (const flag of flags) if (flag.startsWith('--')) assert.ok(stdout.includes(flag), flag);
     }

@@ -8,6 +8,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { closedToOthers, temporaryFolder } from '../support/folder.ts';
+import { runCommand } from '../support/run-command.ts';
 import { endOf, PROGRAM, runProgram, start } from '../support/start.ts';
 
 const DEMO = ['serve', '--profile', 'error-demo'];
@@ -71,7 +72,7 @@ describe('TODO_SOCKET', { concurrency: 2, timeout: HANGS_MS }, () => {
     assert.equal((await endOf(child)).end, 0);
     assert.deepEqual(readdirSync(folder.path), []);
 
-    const { stdout } = await runProgram(['config', '--profile', 'error-demo'], { env });
+    const { stdout } = await runCommand(['config', '--profile', 'error-demo'], { env });
     assert.equal(/^TODO_SOCKET +(\S.*?) +variable$/m.exec(stdout)?.[1], `unix:${path}`);
     assert.match(stdout, /^TODO_SOCKET_MODE +660 +default$/m);
     assert.match(stdout, /^TODO_PORT +not used +PORT$/m);
@@ -163,7 +164,7 @@ describe('TODO_SOCKET', { concurrency: 2, timeout: HANGS_MS }, () => {
     test(`${path} is no path of it, says config too, with 78 [D13; D15]`, async () => {
       for (const command of ['serve', 'config']) {
         const env = { TODO_SOCKET: path };
-        const { code, stderr } = await runProgram([command, '--profile', 'error-demo'], { env });
+        const { code, stderr } = await runCommand([command, '--profile', 'error-demo'], { env });
         assert.equal(code, 78);
         const wanted = 'TODO_SOCKET must be an absolute path of a file, of at most 96 bytes';
         assert.match(
@@ -187,7 +188,7 @@ describe('TODO_SOCKET', { concurrency: 2, timeout: HANGS_MS }, () => {
 
   test('beside it, host and port are faults, a line each, with 78 [D22]', async () => {
     const words = ['config', '--profile', 'error-demo', '--socket', '/run/todo.sock', '--port', '0'];
-    const { code, stderr } = await runProgram(words, { env: { TODO_HOST: '0.0.0.0', PORT: '1' } });
+    const { code, stderr } = await runCommand(words, { env: { TODO_HOST: '0.0.0.0', PORT: '1' } });
     assert.equal(code, 78);
     const lines = ['TODO_HOST', '--port'].map((name) => `  ${name} must not be set beside --socket\n`);
     assert.equal(stderr, `Cannot start, the configuration has faults:\n${lines.join('')}`);
@@ -196,7 +197,7 @@ describe('TODO_SOCKET', { concurrency: 2, timeout: HANGS_MS }, () => {
   for (const mode of ['777', '0660', '660 ', 'rw', '']) {
     test(`the mode ${JSON.stringify(mode)} is ${mode === '' ? 'as if it were not set' : 'a fault with 78'} [D13]`, async () => {
       const env = { TODO_SOCKET: '/run/todo.sock', TODO_SOCKET_MODE: mode };
-      const { code, stderr } = await runProgram(['config', '--profile', 'error-demo'], { env });
+      const { code, stderr } = await runCommand(['config', '--profile', 'error-demo'], { env });
       assert.equal(code, mode === '' ? 0 : 78);
       if (mode !== '')
         assert.match(stderr, /\n {2}TODO_SOCKET_MODE must be one of "600", "660", "666", received /);

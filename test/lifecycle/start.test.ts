@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { readConfig } from '../../src/server/config.ts';
 import { freePort, listen, temporaryFolder } from '../support/folder.ts';
+import { runCommand } from '../support/run-command.ts';
 import {
   endOf,
   preloading,
@@ -57,10 +58,10 @@ test('the profile is shared-list unless told otherwise, and error-demo is the on
     // The later of two wins.
     ['error-demo', ['--profile', 'shared-list', '--profile', 'error-demo']],
   ] as const) {
-    const { stdout } = await runProgram(['config', '--environment', 'development', ...args]);
+    const { stdout } = await runCommand(['config', '--environment', 'development', ...args]);
     assert.match(stdout, new RegExp(`^TODO_PROFILE +${profile} `));
   }
-  const { stderr } = await runProgram(['config', '--profile', 'both']);
+  const { stderr } = await runCommand(['config', '--profile', 'both']);
   assert.match(stderr, /--profile must be one of "shared-list", "error-demo", received "both"/);
 });
 

@@ -19,7 +19,8 @@ import { openSqliteStore } from '../storage/sqlite-store.ts';
 import { codePoint } from '../support/code-point.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { quoted } from '../support/quoted.ts';
-import { runProgram, startService } from '../support/start.ts';
+import { runCommand } from '../support/run-command.ts';
+import { startService } from '../support/start.ts';
 import { responseChecker, schemaChecker } from './check-response.ts';
 import {
   exampleOf,
@@ -92,7 +93,7 @@ for (const [profile, { target, routes, statuses, schemas, exceptions }] of Objec
   describe(`The document of ${profile}`, () => {
     test('is what development serves and the command openapi prints, byte for byte [D3]', async () => {
       assert.equal((await send(target, 'GET /openapi/v1.json')).body.toString(), text);
-      const printed = await runProgram(['openapi', '--profile', profile]);
+      const printed = await runCommand(['openapi', '--profile', profile]);
       assert.deepEqual(printed, { code: 0, stdout: text, stderr: '' });
     });
 
@@ -163,10 +164,10 @@ for (const [profile, { target, routes, statuses, schemas, exceptions }] of Objec
 }
 
 test('openapi prints the document of the shared list unless told otherwise, and refuses other profiles [D3]', async () => {
-  const printed = await runProgram(['openapi']);
+  const printed = await runCommand(['openapi']);
   assert.deepEqual(printed, { code: 0, stdout: textOf('shared-list'), stderr: '' });
   for (const profile of ['list', 'toString']) {
-    const { code, stderr } = await runProgram(['openapi', '--profile', profile]);
+    const { code, stderr } = await runCommand(['openapi', '--profile', profile]);
     assert.equal(code, 2);
     assert.match(stderr, /^--profile must be shared-list or error-demo, received "\w+"\n/);
   }

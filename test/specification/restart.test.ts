@@ -9,7 +9,8 @@ import { assertProblem } from '../../packages/conformance/src/problem.ts';
 import { makeTodo, send, type Todo } from '../../packages/conformance/src/target.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { startList } from '../support/list.ts';
-import { runProgram, startService } from '../support/start.ts';
+import { runCommand } from '../support/run-command.ts';
+import { startService } from '../support/start.ts';
 import { auth, errorDemoOf, sharedListOf } from './target-of.ts';
 
 for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
@@ -59,7 +60,7 @@ test('when the 32-bit range is used up, creating is a 500, and the log says why 
 test('a development token is refused from the second of its expiry on [A8]', async () => {
   await using service = await startService({ environment: 'development' });
   const data = ['--data-dir', service.dataDir];
-  const made = await runProgram(['token', 'create', '--name', 'ada', '--lifetime', '1s', ...data]);
+  const made = await runCommand(['token', 'create', '--name', 'ada', '--lifetime', '1s', ...data]);
   const token = made.stdout.trim();
   const { exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as {
     exp: number;
@@ -71,7 +72,7 @@ test('a development token is refused from the second of its expiry on [A8]', asy
 
 test('a token of the developer tool works in development, and production refuses it [A12; Authentication 9]', async () => {
   await using folder = await temporaryFolder();
-  const made = await runProgram([
+  const made = await runCommand([
     'token',
     'create',
     '--name',

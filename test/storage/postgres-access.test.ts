@@ -11,6 +11,7 @@ import { Cluster } from '../../src/storage/postgres/cluster.ts';
 import { openPostgresMaintenance } from '../../src/storage/postgres/maintenance.ts';
 import { readPasswordFile } from '../../src/storage/settings.ts';
 import { canaries } from '../canaries/canaries.ts';
+import { runCommand } from '../support/run-command.ts';
 import { runProgram } from '../support/start.ts';
 import { moveThereAndBack } from './moving.ts';
 import { newPath } from './new-files.ts';
@@ -128,11 +129,11 @@ describe('a server with TLS', () => {
       [beside(wrongRoot, '127.0.0.1:1'), 69],
       [reach(url, 'localhost', 'verify-full', 'right-root.pem').replace(port, '1'), 69],
     ] as const) {
-      const { code: received, stderr } = await runProgram(['migrate'], { env: { TODO_DATABASE: database } });
+      const { code: received, stderr } = await runCommand(['migrate'], { env: { TODO_DATABASE: database } });
       assert.match(stderr, /^Cannot migrate: Cannot open the database "[^\n]*\n$/);
       assert.equal(received, code, stderr);
     }
-    const { code, stderr } = await runProgram(['check'], { env: { TODO_DATABASE: wrongRoot } });
+    const { code, stderr } = await runCommand(['check'], { env: { TODO_DATABASE: wrongRoot } });
     assert.equal(code, 69, stderr);
   });
 });
@@ -164,6 +165,7 @@ for (const [what, content, password, ...more] of [
     const { owner, env } = await withPasswordFile(content);
     await alter(owner, password);
     for (const command of [['migrate'], ...more]) {
+      // It is the environment of the process that names the file.
       const { code, stderr } = await runProgram(command, { env });
       assert.deepEqual({ command, code, stderr }, { command, code: 0, stderr: '' });
     }
@@ -172,7 +174,7 @@ for (const [what, content, password, ...more] of [
 
 test('a command without a password says that the server asks for one, and where it may stand', async () => {
   const { bare } = await withPasswordFile();
-  const { code, stderr } = await runProgram(['check'], { env: { TODO_DATABASE: bare } });
+  const { code, stderr } = await runCommand(['check'], { env: { TODO_DATABASE: bare } });
   assert.equal(code, 69);
   assert.match(stderr, /: it asks for a password: TODO_DATABASE_PASSWORD_FILE names a file with one\n$/);
 });
@@ -279,7 +281,7 @@ for (const [what, variables, says] of [
     const path = newPath('password');
     await writeFile(path, PASSWORD);
     const env = { ...variables, TODO_DATABASE_PASSWORD_FILE: path };
-    const { code, stderr } = await runProgram(['check'], { env });
+    const { code, stderr } = await runCommand(['check'], { env });
     assert.equal(code, 78, stderr);
     assert.ok(stderr.includes(`TODO_DATABASE_PASSWORD_FILE must not be set beside ${says}`), stderr);
   });
@@ -309,7 +311,7 @@ for (const [what, make, says] of [
 test('a password file that cannot be used is a fault: exit code 78', async () => {
   const path = newPath('password');
   const env = { TODO_DATABASE: 'postgres://a@127.0.0.1:1/c', TODO_DATABASE_PASSWORD_FILE: path };
-  const { code, stderr } = await runProgram(['check'], { env });
+  const { code, stderr } = await runCommand(['check'], { env });
   assert.equal(code, 78, stderr);
   assert.match(stderr, /TODO_DATABASE_PASSWORD_FILE must name a file .*there is no such file\n$/);
   assert.ok(!stderr.includes(path), stderr);
@@ -317,7 +319,7 @@ test('a password file that cannot be used is a fault: exit code 78', async () =>
 
 test('config shows the name of the file, and nothing of its content', async () => {
   const { path, env } = await withPasswordFile();
-  const { code, stdout, stderr } = await runProgram(['config', '--environment', 'development'], { env });
+  const { code, stdout, stderr } = await runCommand(['config', '--environment', 'development'], { env });
   assert.equal(code, 0, stderr);
   const row = stdout.split('\n').find((line) => line.startsWith('TODO_DATABASE_PASSWORD_FILE '));
   assert.deepEqual(row?.split(/ {2,}/), ['TODO_DATABASE_PASSWORD_FILE', path, 'variable']);

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { addressOf } from '../../src/storage/postgres/address.ts';
 import { Cluster } from '../../src/storage/postgres/cluster.ts';
 import { cases } from '../support/cases.ts';
-import { runProgram } from '../support/start.ts';
+import { runCommand } from '../support/run-command.ts';
 import { ALL_SAYINGS, type Saying, startImpostor, startMiddleman } from './impostor.ts';
 import { newPath } from './new-files.ts';
 import { atPort, PASSWORD, PostgresServer } from './postgres-server.ts';
@@ -102,7 +102,7 @@ test('of a server whose login is not bound to the channel, one line says so, and
   await using impostor = await startImpostor();
   impostor.say('cleartext');
   const env = { TODO_DATABASE: `${unverified(impostor.port)}&channel_binding=require` };
-  const { code, stderr } = await runProgram(['check'], { env });
+  const { code, stderr } = await runCommand(['check'], { env });
   const name = `postgres://127.0.0.1:${impostor.port}/postgres`;
   assert.equal(stderr, `Cannot check the database: Cannot open the database "${name}": ${NOT_BOUND}\n`);
   assert.equal(code, 69);

@@ -498,8 +498,16 @@ async function makeData(dataFolder: string, programs: string, user: User | undef
   await rm(passwordFile);
 }
 
+/** Asked once: each question starts a program. */
+let servingUser: Promise<User | undefined> | undefined;
+
 /** The user of servers that root starts, made where there is none: a server refuses to run as root. */
-async function whoServes(): Promise<User | undefined> {
+function whoServes(): Promise<User | undefined> {
+  servingUser ??= findUser();
+  return servingUser;
+}
+
+async function findUser(): Promise<User | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const ids = () => Promise.all(['-u', '-g'].map((flag) => run('id', [flag, 'postgres'])));
   const [uid, gid] = await ids().catch(async () => {

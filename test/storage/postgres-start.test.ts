@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Maintenance } from '../../src/storage/maintenance.ts';
 import { openPostgresMaintenance } from '../../src/storage/postgres/maintenance.ts';
-import { runProgram } from '../support/start.ts';
+import { runCommand } from '../support/run-command.ts';
 import { openPatient } from './postgres-pool.ts';
 import { PASSWORD, PostgresServer } from './postgres-server.ts';
 import { addedTo, listed, newTodo } from './todos.ts';
@@ -105,7 +105,7 @@ test('a migration that another rule refuses is told what that says, and no grant
     [astray, astray],
   ] as const) {
     await server.execute(database, FREEZE);
-    const { code, stderr } = await runProgram(['migrate'], { env: { TODO_DATABASE: migrates } });
+    const { code, stderr } = await runCommand(['migrate'], { env: { TODO_DATABASE: migrates } });
     const said = 'changes are frozen (PL/pgSQL function stop() line 2 at RAISE';
     const name = `postgres://127.0.0.1:${server.port}${new URL(database).pathname}`;
     assert.ok(stderr.startsWith(`Cannot migrate: Cannot open the database "${name}": ${said}`), stderr);

@@ -24,7 +24,7 @@ import { DatabaseHealth } from '../../src/storage/sqlite/health.ts';
 import { backupSqlite, openSqliteMaintenance } from '../../src/storage/sqlite/maintenance.ts';
 import { Restore } from '../../src/storage/sqlite/restore.ts';
 import { openExport, openImport } from '../../src/storage/sqlite/transfer.ts';
-import { runProgram } from '../support/start.ts';
+import { runCommand } from '../support/run-command.ts';
 import { todo } from '../support/todo.ts';
 import { execute, newDatabase, newPath } from './new-files.ts';
 import { serve, serveFile } from './served.ts';
@@ -240,7 +240,7 @@ test('serve and migrate say of a log with pages how it was before they opened th
   for (const suffix of ['', '-wal']) copyFileSync(path + suffix, copied + suffix);
   const modified = statSync(`${copied}-wal`).mtime.toISOString();
   const left = 'was left by a process that was killed, or by a program that had the file open';
-  const migrated = await runProgram(['migrate', '--database', `sqlite:${copied}`]);
+  const migrated = await runCommand(['migrate', '--database', `sqlite:${copied}`]);
   assert.deepEqual(
     [migrated.code, migrated.stderr],
     [
@@ -269,7 +269,7 @@ test('serve and migrate say of a log with pages how it was before they opened th
   }
   for (const log of [undefined, Buffer.alloc(0), Buffer.alloc(32)]) {
     if (log !== undefined) writeFileSync(`${path}-wal`, log);
-    assert.deepEqual((await runProgram(['migrate', ...database])).stderr, '');
+    assert.deepEqual((await runCommand(['migrate', ...database])).stderr, '');
   }
 });
 
@@ -279,16 +279,16 @@ test('a log that undoes a copy over the file is told, and restore is the way [E3
   {
     await using served = await serveFile(path);
     await served.post({ title: 'saved' });
-    assert.equal((await runProgram(['backup', copy, ...database])).code, 0);
+    assert.equal((await runCommand(['backup', copy, ...database])).code, 0);
     await served.post({ title: 'later' });
     await served.stop('SIGKILL');
   }
   copyFileSync(copy, path);
   assert.match(
-    (await runProgram(['migrate', ...database])).stderr,
+    (await runCommand(['migrate', ...database])).stderr,
     /^The log \S+todos\.db-wal, of \d+ bytes, /,
   );
-  assert.equal((await runProgram(['restore', copy, ...database])).code, 0);
+  assert.equal((await runCommand(['restore', copy, ...database])).code, 0);
   await using served = await serveFile(path);
   assert.deepEqual(await served.titles(), ['saved']);
   assert.deepEqual(served.log('log-found'), []);

@@ -8,7 +8,7 @@ import { openSqliteMaintenance } from '../../src/storage/sqlite/maintenance.ts';
 import { lockFile } from '../../src/storage/sqlite/owned-database.ts';
 import { openExport } from '../../src/storage/sqlite/transfer.ts';
 import { bindMount, mountDisk, noMounts } from '../support/folder.ts';
-import { runProgram } from '../support/start.ts';
+import { runCommand } from '../support/run-command.ts';
 import { todo } from '../support/todo.ts';
 import { execute, newDatabase, newPath } from './new-files.ts';
 import { start } from './sqlite-starter.ts';
@@ -31,7 +31,7 @@ test('every command refuses a file that is mounted alone, before it makes one be
 }, async () => {
   const exported = newPath('b.jsonl');
   assert.equal(
-    (await runProgram(['export', exported, '--database', `sqlite:${await newDatabase()}`])).code,
+    (await runCommand(['export', exported, '--database', `sqlite:${await newDatabase()}`])).code,
     0,
   );
   using file = await mountedAlone();
@@ -45,7 +45,7 @@ test('every command refuses a file that is mounted alone, before it makes one be
     ['import', exported],
     ['restore', exported],
   ]) {
-    const { code, stderr } = await runProgram([...words, '--database', `sqlite:${file.path}`]);
+    const { code, stderr } = await runCommand([...words, '--database', `sqlite:${file.path}`]);
     const [line = ''] = stderr.split('\n');
     assert.deepEqual([words[0], code], [words[0], 69]);
     assert.ok(line.endsWith(`: Cannot open the database "${file.path}": ${ALONE}`), line);
@@ -140,7 +140,7 @@ test('a database is refused of which the lock, or a file that SQLite keeps besid
     const elsewhere = newPath();
     for (const each of [path + suffix, elsewhere]) appendFileSync(each, '');
     using _mount = bindMount(elsewhere, path + suffix);
-    const { code, stderr } = await runProgram(['migrate', '--database', `sqlite:${path}`]);
+    const { code, stderr } = await runCommand(['migrate', '--database', `sqlite:${path}`]);
     const why = ALONE.replace('it is', `"todos.db${suffix}" is`);
     assert.deepEqual([code, stderr], [69, `Cannot migrate: Cannot open the database "${path}": ${why}\n`]);
   }
@@ -149,7 +149,7 @@ test('a database is refused of which the lock, or a file that SQLite keeps besid
 test('a database that is mounted alone is no backup of itself [E3]', { skip }, async () => {
   const path = await newDatabase();
   using itself = await mountedAlone(newPath('b.db'), path);
-  const { code, stderr } = await runProgram(['restore', itself.path, '--database', `sqlite:${path}`]);
+  const { code, stderr } = await runCommand(['restore', itself.path, '--database', `sqlite:${path}`]);
   assert.deepEqual([code, stderr], [65, `Cannot restore: "${itself.path}": it is the database itself\n`]);
 });
 
@@ -158,11 +158,11 @@ test('a backup that is mounted alone is restored; an export of it is refused [D6
 }, async () => {
   const [path, copy, target] = [await newDatabase(), newPath('copy.db'), await newDatabase()];
   execute(path, "INSERT INTO todos (title, category_id) VALUES ('saved', 1)");
-  assert.equal((await runProgram(['backup', copy, '--database', `sqlite:${path}`])).code, 0);
+  assert.equal((await runCommand(['backup', copy, '--database', `sqlite:${path}`])).code, 0);
   using backup = await mountedAlone(newPath('b.db'), copy);
-  const exported = await runProgram(['export', newPath('x'), '--database', `sqlite:${backup.path}`]);
+  const exported = await runCommand(['export', newPath('x'), '--database', `sqlite:${backup.path}`]);
   assert.deepEqual([exported.code, exported.stderr.endsWith(`": ${ALONE}\n`)], [69, true], exported.stderr);
-  const restored = await runProgram(['restore', backup.path, '--database', `sqlite:${target}`]);
+  const restored = await runCommand(['restore', backup.path, '--database', `sqlite:${target}`]);
   assert.deepEqual([restored.code, restored.stderr], [0, '']);
   await using store = await openSqliteStore(target);
   assert.deepEqual(await listed(store), [todo(1, 'saved')]);

@@ -17,7 +17,7 @@ import { after, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { lockFile } from '../../src/storage/sqlite/owned-database.ts';
-import { runProgram } from '../support/start.ts';
+import { runCommand } from '../support/run-command.ts';
 import { execute, newDatabase, newPath } from './new-files.ts';
 import { start } from './sqlite-starter.ts';
 import { migrateSqlite } from './sqlite-store.ts';
@@ -141,21 +141,21 @@ test('a damaged todos.db-owner keeps no command from its work, and a held one le
   const path = await newDatabase();
   const copy = newPath('copy.db');
   const database = ['--database', `sqlite:${path}`];
-  assert.equal((await runProgram(['backup', copy, ...database])).code, 0);
+  assert.equal((await runCommand(['backup', copy, ...database])).code, 0);
   const commands = [
     ['migrate', ...database],
     ['restore', copy, ...database],
   ];
   for (const words of commands) {
     writeFileSync(`${path}-owner`, 'no database at all');
-    const { code, stderr } = await runProgram(words);
+    const { code, stderr } = await runCommand(words);
     assert.deepEqual([words[0], code, stderr], [words[0], 0, '']);
   }
   await using holder = start(path, 0);
   assert.equal((await holder.said).outcome, 'open');
   for (const words of commands) {
     writeFileSync(`${path}-owner`, 'no database at all');
-    const { code, stderr } = await runProgram(words);
+    const { code, stderr } = await runCommand(words);
     assert.deepEqual([words[0], code], [words[0], 75]);
     const reason = `Cannot open the database "${path}": it is served by another process. One SQLite file is served by one process`;
     assert.ok(stderr.endsWith(`: ${reason}\n`), stderr);

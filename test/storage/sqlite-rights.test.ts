@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
 import { existing } from '../../src/storage/sqlite/file.ts';
 import { closedToOthers, mountDisk, noMounts, temporaryFolder } from '../support/folder.ts';
+import { runCommand } from '../support/run-command.ts';
 import { runProgram } from '../support/start.ts';
 import { newPath } from './new-files.ts';
 import { migrateSqlite } from './sqlite-store.ts';
@@ -138,7 +139,7 @@ test('every command says of a file system that it is mounted read-only, and noth
     ['new.db', 'may not make files in "disk"'],
   ])
     for (const command of [['migrate'], ['serve', '--port', '0', '--environment', 'development']]) {
-      const { code, stderr } = await runProgram([...command, '--database', `sqlite:${path}/${name}`]);
+      const { code, stderr } = await runCommand([...command, '--database', `sqlite:${path}/${name}`]);
       const reason = `Cannot open the database "${path}/${name}": user 0 ${words}: its file system is mounted read-only`;
       assert.deepEqual(
         [code, stderr.split('\n')[0]?.split(': ').slice(1).join(': ')],
@@ -152,7 +153,7 @@ test('every command says of a file that it is immutable', { skip: noAttributes()
   using _mutable = { [Symbol.dispose]: () => void execFileSync('chattr', ['-i', file.path]) };
   execFileSync('chattr', ['+i', file.path]);
   for (const words of file.commands) {
-    const { code, stderr } = await runProgram(words);
+    const { code, stderr } = await runCommand(words);
     assert.equal(code, 69);
     assert.match(
       stderr,
@@ -176,7 +177,7 @@ test('what root migrates, after the file beside it was lost, its user opens agai
   using file = await ownFile();
   rmSync(`${file.path}-owner`);
   const database = ['--database', `sqlite:${file.path}`];
-  const byRoot = await runProgram(['migrate', ...database]);
+  const byRoot = await runCommand(['migrate', ...database]);
   assert.equal(byRoot.code, 0, byRoot.stderr);
   const byUser = await run('migrate', ...database);
   assert.equal(byUser.code, 0, byUser.stderr);
