@@ -92,15 +92,18 @@ describe('An issuer behind a proxy', { concurrency: true }, () => {
     }
   }
 
-  test('user and password reach the proxy, and nobody else [D23]', async () => {
-    await using proxy = await startProxy(port);
-    const address = withCredentials(proxy.address);
-    address.password = encodeURIComponent(`${PASSWORD}:@/é`);
-    await using remote = open(discovery(address));
-    assert.equal(await remote.codeOf(forge(draft())), 'accepted');
-    const credentials = Buffer.from(`${USER}:${PASSWORD}:@/é`).toString('base64');
-    assert.equal(proxy.asked[0]?.headers['proxy-authorization'], `Basic ${credentials}`);
-  });
+  for (const user of [USER, '']) {
+    test(`${user === '' ? 'a password without a user' : 'user and password'} reach the proxy, and nobody else [D23]`, async () => {
+      await using proxy = await startProxy(port);
+      const address = withCredentials(proxy.address);
+      address.username = user;
+      address.password = encodeURIComponent(`${PASSWORD}:@/é`);
+      await using remote = open(discovery(address));
+      assert.equal(await remote.codeOf(forge(draft())), 'accepted');
+      const credentials = Buffer.from(`${user}:${PASSWORD}:@/é`).toString('base64');
+      assert.equal(proxy.asked[0]?.headers['proxy-authorization'], `Basic ${credentials}`);
+    });
+  }
 
   test('loopback, and what NO_PROXY names, are asked directly [D23]', async () => {
     const nowhere = new URL('http://127.0.0.1:1');

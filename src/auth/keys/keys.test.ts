@@ -1,7 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { LogEvent } from '../../events.ts';
+import { NotUsable } from '../../lib/errors.ts';
 import type { Algorithm } from './algorithms.ts';
-import { candidateKeys, fixedKeys, inOrder, type KeySet, readKeySet, sameKeys } from './keys.ts';
+import {
+  candidateKeys,
+  currentKeys,
+  describeSkipped,
+  fixedKeys,
+  inOrder,
+  type KeySet,
+  readKeySet,
+  sameKeys,
+} from './keys.ts';
 import type { VerificationKey } from './verification-key.ts';
 
 /** A key that is known by its id, for choosing alone. */
@@ -83,4 +94,66 @@ test('keys that stay the same are there at once, and asking again changes nothin
   assert.equal(keys.current(), SET);
   assert.equal(keys.retryAfter(), 1);
   assert.equal(keys.describe(), 'five keys');
+});
+
+/** The keys of a source, and what is logged of them: each event, its level where that is not its own, its message. */
+function followed() {
+  const log: unknown[] = [];
+  const logEvent: LogEvent = ({ event }, { level, message } = {}) => void log.push([event, level, message]);
+  return { log, ...currentKeys('the issuer', logEvent) };
+}
+
+test('the first failure of an outage and its end are told, failures between them to who debugs', () => {
+  const { log, update, current } = followed();
+  const outage = new NotUsable('it does not answer');
+  for (const outcome of [outage, outage, { keys: SET, skipped: [] }, outage, { keys: SET, skipped: [] }])
+    assert.equal(update(outcome), outcome !== outage);
+  assert.equal(current(), SET);
+  assert.deepEqual(log, [
+    ['keys-unavailable', undefined, 'no keys from the issuer, no token can be verified'],
+    ['keys-unavailable', 'debug', undefined],
+    ['keys-available', undefined, undefined],
+    ['keys-loaded', 'debug', undefined],
+    ['keys-unavailable', undefined, 'no keys from the issuer, known keys stay in force'],
+    ['keys-available', undefined, undefined],
+  ]);
+});
+
+test('attempts are counted by what they brought, and the last failure is known until one brings keys', () => {
+  const { update, figures } = followed();
+  const seen = () => [{ ...figures.attempts }, figures.lastSucceeded, figures.lastFailure];
+  assert.deepEqual(seen(), [{ read: 0, unusable: 0, failed: 0 }, true, undefined]);
+  update(new NotUsable('it does not answer'));
+  assert.deepEqual(seen(), [{ read: 0, unusable: 0, failed: 1 }, false, 'it does not answer']);
+  update({ keys: [], skipped: [], fault: 'it has no key' });
+  assert.deepEqual(seen(), [{ read: 0, unusable: 1, failed: 1 }, false, 'it has no key']);
+  update({ keys: SET, skipped: [] });
+  assert.deepEqual(seen(), [{ read: 1, unusable: 1, failed: 1 }, true, undefined]);
+});
+
+test('a set that has changed is told with the kids of eight keys, each of 100 characters at most', () => {
+  const told: unknown[] = [];
+  const { update } = currentKeys('the issuer', (event) => void told.push(event));
+  update({ keys: SET, skipped: [] });
+  const many = Array.from({ length: 9 }, (_, at) => key(String(at), at === 0 ? undefined : 'k'.repeat(101)));
+  update({ keys: many, skipped: [] });
+  const kids = [null, ...Array(7).fill('k'.repeat(100))];
+  assert.deepEqual(told, [
+    { event: 'keys-loaded', source: 'the issuer', kids: ['a', 'a', 'b', null, null], keys: 5 },
+    { event: 'keys-loaded', source: 'the issuer', kids, keys: 9 },
+  ]);
+});
+
+test('a key that is skipped is told when it first appears, unless it is for another use', () => {
+  const { log, update } = followed();
+  const weak = { keyId: 'a', kind: 'unfit', reason: 'it is too short' } as const;
+  const other = { keyId: 'b', kind: 'other-use', reason: 'it is for encryption' } as const;
+  for (const skipped of [[weak, other], [weak], [], [weak]]) update({ keys: SET, skipped });
+  const line = ['key-skipped', undefined, 'key skipped: the key "a": it is too short'];
+  assert.deepEqual(log, [line, ['keys-loaded', 'debug', undefined], line]);
+});
+
+test('a key without a kid is said to have none', () => {
+  const skipped = { keyId: undefined, kind: 'unfit', reason: 'it is too short' } as const;
+  assert.equal(describeSkipped(skipped), 'a key without "kid": it is too short');
 });

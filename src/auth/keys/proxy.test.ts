@@ -40,6 +40,7 @@ for (const [text, shown] of [
   ['socks5://proxy.example:1080', '"socks5://…"'],
   ['socks5h://user:secret@proxy.example:1080', '"socks5h://…"'],
   ['ftp://proxy.example', '"ftp://…"'],
+  ['shttp://proxy.example', '"shttp://…"'],
   ['http://', '"http://…"'],
   ['http://user:%secret@proxy.example', '"http://…"'],
   ['http://proxy.example:99999', '"http://…"'],
