@@ -67,6 +67,19 @@ for (const address of ['tcp://10.0.0.2:80', 'udp://10.0.0.2:53', 'sctp://10.0.0.
   }
 }
 
+test('a proxy in lower case comes first, and is named in upper case', () => {
+  const env = { HTTPS_PROXY: 'http://upper:1' };
+  const givenIn = (variables: NodeJS.ProcessEnv) => readSettings(variables, {}).given('HTTPS_PROXY');
+  assert.deepEqual(givenIn(env), { name: 'HTTPS_PROXY', text: 'http://upper:1' });
+  const lower = { name: 'HTTPS_PROXY', text: 'http://lower:1' };
+  assert.deepEqual(givenIn({ ...env, https_proxy: 'http://lower:1' }), lower);
+});
+
+test("another program's variable is as it was given, and undefined when it is empty", () => {
+  const { other } = readSettings({ PGHOST: 'db', PGUSER: '' }, {});
+  assert.deepEqual(['PGHOST', 'PGUSER', 'PGPORT'].map(other), ['db', undefined, undefined]);
+});
+
 test('PORT stands for no other port', () => {
   const settings = readSettings({ PORT: '8080' }, {});
   assert.equal(settings.read('TODO_ADMIN_PORT'), undefined);

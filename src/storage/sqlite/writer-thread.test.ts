@@ -204,6 +204,20 @@ test('prepareBatches looks for changes of others when no other program can write
   assert.deepEqual([todos, count()], [0, 1]);
 });
 
+test('a commit that the database refuses has changed nothing', () => {
+  using batches = prepared();
+  const commit = prepareBatches(
+    batches.database,
+    () => batches.database.exec('PRAGMA defer_foreign_keys = ON'),
+    () => undefined,
+  );
+  assert.deepEqual(commit([add(), add(NO_CATEGORY)]), {
+    failure: 'error',
+    message: 'FOREIGN KEY constraint failed',
+  });
+  assert.deepEqual([batches.database.isTransaction, batches.titles()], [false, []]);
+});
+
 test('a batch that fails before its writes are decided leaves no transaction', () => {
   using batches = prepared();
   const commit = prepareBatches(
