@@ -124,6 +124,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
     source: ['src/storage/postgres/{cancel,cluster,connection-pool,statement-pool}.ts'],
     tests: [
       'src/storage/postgres/cancel.test.ts',
+      'src/storage/postgres/store.test.ts',
       'test/storage/postgres-connections.test.ts',
       'test/storage/postgres-durability.test.ts',
       'test/storage/postgres-row-security.test.ts',

@@ -25,10 +25,11 @@ const MILK = newTodo('milk', 2);
 const OLD_TOMBSTONE = `INSERT INTO todos (title, category_id) VALUES ('a', 1); DELETE FROM todos;
   UPDATE todo_tombstones SET at = at - interval '25 hours'`;
 
-/** Writes the name and the values of each write down, and holds a sweep back. */
+/** Writes down what is written, and holds a sweep back. */
 class NotedPool extends StatementPool {
   readonly purges: QueryConfig[] = [];
   readonly sweeps: (readonly unknown[] | undefined)[] = [];
+  readonly adds: (readonly unknown[] | undefined)[] = [];
   held: Promise<void> = Promise.resolve();
 
   constructor(url: string) {
@@ -37,6 +38,7 @@ class NotedPool extends StatementPool {
 
   override async write<Row extends QueryResultRow>(statement: QueryConfig): Promise<readonly Row[]> {
     if (statement.name === 'purge') this.purges.push(statement);
+    if (statement.name === 'add-once') this.adds.push(statement.values);
     if (statement.name === 'sweep') {
       this.sweeps.push(statement.values);
       await this.held;
@@ -173,6 +175,15 @@ for (const [table, uses] of needs)
     for (const use of uses)
       await assert.rejects(use(store, [milk.etag]), { name: 'StoreBroken', message }, String(use));
   });
+
+test('the server waits for another create with the key no longer than the caller does [I3]', async () => {
+  await using pool = new NotedPool(await server.makeMigrated());
+  await addingOnce(pool)(MILK, { ...once('a'), patienceMs: 500 });
+  const limit = String(pool.adds[0]?.[2]);
+  assert.match(limit, /^\d+ms$/);
+  const milliseconds = Number.parseInt(limit, 10);
+  assert.ok(milliseconds > 0 && milliseconds <= 500, limit);
+});
 
 test('one sweep is under way at a time; the next begins where the last one ended, or failed [I2]', async () => {
   const url = await server.makeMigrated();
