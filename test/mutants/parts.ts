@@ -91,6 +91,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
       'src/storage/sqlite/restore.test.ts',
       'test/long/power-cuts.test.ts',
       'test/long/restore-failures.test.ts',
+      'test/storage/sqlite-rights.test.ts',
     ],
   },
   list: {

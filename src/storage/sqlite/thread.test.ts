@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { newPath } from '../../../test/storage/new-files.ts';
 import { Thread } from './thread.ts';
 
 const FILE = { name: '', path: '', identities: new Map() };
@@ -27,7 +28,7 @@ test('a thread answers one order after the other, and is started by the first', 
 });
 
 /** The messages name SQLite's threads by the end of their address. */
-const MESSAGE = /^The thread .* (?:ended by itself(?:: .+)?|was closed)$/s;
+const MESSAGE = /^The thread .* (?:ended by itself(?:: (?!undefined).+)?|was closed)$/s;
 
 async function isFailure(answer: Promise<unknown>, failure: string): Promise<void> {
   const { message, ...rest } = Object(await answer);
@@ -151,6 +152,27 @@ test('a thread that writes and could not even begin waits for the next order', a
     }
     assert.equal(changes, ended);
   }
+});
+
+test('a thread that has written, ended and cannot begin again is started no more until the next order', async () => {
+  const begun = newPath('begun');
+  let changes = 0;
+  const ended = Promise.withResolvers<void>();
+  await using thread = threadOf(
+    `import { existsSync, writeFileSync } from 'node:fs';
+    if (existsSync('${begun}')) throw new Error('no file');
+    writeFileSync('${begun}', '');
+    ${WRITER}`,
+    () => {
+      changes += 1;
+      // At its start, its end, and the end of its second start.
+      if (changes === 3) ended.resolve();
+    },
+  );
+  await isFailure(thread.ask('end'), 'unknown');
+  await ended.promise;
+  await isFailure(thread.ask('a'), 'unavailable');
+  assert.equal(changes, 4);
 });
 
 test('a thread that was closed takes no order, and is not started anew', async () => {
