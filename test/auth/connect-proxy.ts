@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { connect, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { getCACertificates, setDefaultCACertificates, TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { listen } from '../support/folder.ts';
 
@@ -63,10 +63,12 @@ export function repeats(begin: string, bytes: string, everyMs = 0): Behaviour {
 export async function startProxy(target: number, behaviour: Behaviour = takes, { secure = false } = {}) {
   const server = secure ? createTlsServer(TLS) : createServer();
   const asked: { readonly target: string; readonly headers: IncomingMessage['headers'] }[] = [];
+  const names: unknown[] = [];
   const open = new Set<Socket>();
   let closedOne = Promise.withResolvers<void>();
   server.on('connect', (request: IncomingMessage, client: Socket) => {
     asked.push({ target: request.url ?? '', headers: request.headers });
+    if (client instanceof TLSSocket) names.push(Reflect.get(client, 'servername'));
     open.add(client);
     // It would stay half open.
     client
@@ -86,6 +88,8 @@ export async function startProxy(target: number, behaviour: Behaviour = takes, {
     address: new URL(`${secure ? 'https://localhost' : 'http://127.0.0.1'}:${port}`),
     /** What was asked for, in order. */
     asked,
+    /** The name that each client wants the certificate of, where the proxy is one of https (RFC 6066 §3). */
+    names,
     open,
     /** Waits until its clients have left. */
     async left(): Promise<void> {

@@ -87,6 +87,7 @@ describe('An issuer behind a proxy', { concurrency: true }, () => {
             [target, target, undefined],
           ],
         );
+        assert.deepEqual(proxy.names, secure ? ['localhost', 'localhost'] : []);
         await proxy.left();
       });
     }

@@ -208,6 +208,15 @@ for (const jwksUri of [
   });
 }
 
+for (const jwksUri of [undefined, 7]) {
+  test(`a discovery document whose jwks_uri is ${jwksUri} is said to have none`, async () => {
+    await using issuer = await startIssuer();
+    issuer.answers.set(OPENID, json({ issuer: issuer.url, jwks_uri: jwksUri }));
+    await using remote = open({ kind: 'discovery', issuer: issuer.url });
+    assert.equal(await remote.firstFailure(), 'the discovery document must have a "jwks_uri"');
+  });
+}
+
 test('keys that a server compresses unasked are read; it is asked not to', async () => {
   const asked: unknown[] = [];
   const answer: RequestListener = (request, response) => {

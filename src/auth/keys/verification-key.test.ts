@@ -84,7 +84,9 @@ const REFUSED: readonly (readonly [string, unknown, 'unfit' | 'secret' | 'other-
   ['a private Ed25519 key', ed25519.privateKey.export({ format: 'jwk' }), 'secret'],
   ['a private part alone', { ...EC, d: '' }, 'secret'],
   ['a symmetric key', { kty: 'oct', k: 'AAAA' }, 'secret'],
-  ['a public key with a symmetric part', { ...RSA, k: 'AAAA' }, 'secret'],
+  ...['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv'].map(
+    (name) => [`a public key with a "${name}"`, { ...RSA, [name]: 'AAAA' }, 'secret'] as const,
+  ),
 ];
 
 for (const [what, jwk, wanted] of REFUSED) {
