@@ -80,6 +80,10 @@ test("another program's variable is as it was given, and undefined when it is em
   assert.deepEqual(['PGHOST', 'PGUSER', 'PGPORT'].map(other), ['db', undefined, undefined]);
 });
 
+test('one of several values is in force when it is given', () => {
+  assert.equal(readSettings({ TODO_LOG_LEVEL: 'debug' }, {}).read('TODO_LOG_LEVEL'), 'debug');
+});
+
 test('PORT stands for no other port', () => {
   const settings = readSettings({ PORT: '8080' }, {});
   assert.equal(settings.read('TODO_ADMIN_PORT'), undefined);
