@@ -10,6 +10,7 @@
  *   DISK_BROKEN      while this file exists, each sync fails with EIO
  *   DISK_UNREADABLE  while this file exists, each read of a database fails with the errno that it holds
  *   DISK_UNSEEN      while this file exists, nobody can look at a file by its name: the look fails with EIO
+ *   DISK_TYPE        the number of the file system that they are on, as statfs(2) gives it
  *   DISK_THREADLESS  while this file exists, no thread starts, in whatever folder
  */
 #define _GNU_SOURCE
@@ -26,6 +27,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 /* Reads through the descriptor at hand: to open and close the file again would drop this process's locks. A file that is
@@ -244,6 +246,14 @@ long syscall(long number, ...) {
     return -1;
   }
   return real(number, given[0], given[1], given[2], given[3], given[4], given[5]);
+}
+
+int statfs64(const char *path, struct statfs64 *stats) {
+  int (*real)(const char *, struct statfs64 *) =
+      (int (*)(const char *, struct statfs64 *))dlsym(RTLD_NEXT, "statfs64");
+  int result = real(path, stats);
+  if (is_below(path) && getenv("DISK_TYPE") != NULL) stats->f_type = strtol(getenv("DISK_TYPE"), NULL, 0);
+  return result;
 }
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument) {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { statfsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { compileDisk, noDisk, runOnDisk } from '../../../test/storage/disk.ts';
 import { newPath } from '../../../test/storage/new-files.ts';
 import { bindMount, mountDisk, noMounts } from '../../../test/support/folder.ts';
 import { isMountedAlone, UNCERTAIN, uncertainLocksOf } from './file-system.ts';
@@ -49,4 +50,18 @@ test('a file that is itself a mount point is mounted alone, one in a mounted fol
     [false, true, true, false, false],
   );
   assert.equal(isMountedAlone(mounted, 'darwin'), false);
+});
+
+test('a file that is on a network, or whose folder is, has its name [D21]', { skip: noDisk() }, async () => {
+  const [path, other] = [newPath(), newPath()];
+  const library = await compileDisk(dirname(other));
+  const namesOn = (folder: string) =>
+    runOnDisk(
+      { ...library, DISK_FOLDER: folder, DISK_TYPE: '0x6969' },
+      `import { writeFileSync } from 'node:fs';
+      import { uncertainLocksOf } from '${new URL('./file-system.ts', import.meta.url)}';
+      for (const path of ['${path}', '${other}']) writeFileSync(path, '');
+      console.log(uncertainLocksOf('${path}'), uncertainLocksOf('${path}', 'darwin'), uncertainLocksOf('${other}'));`,
+    );
+  for (const folder of [path, dirname(path)]) assert.equal(namesOn(folder), 'NFS undefined undefined');
 });
