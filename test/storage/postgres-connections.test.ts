@@ -9,7 +9,7 @@ import { PostgresList } from '../../src/storage/postgres/list.ts';
 import { openPostgresMaintenance } from '../../src/storage/postgres/maintenance.ts';
 import { sizeOf, TAKE_LOCK } from '../../src/storage/postgres/schema.ts';
 import { StatementPool } from '../../src/storage/postgres/statement-pool.ts';
-import { OutcomeUnknown } from '../../src/todos/store.ts';
+import { OutcomeUnknown, StoreNotWritable } from '../../src/todos/store.ts';
 import { standStill } from '../support/process-figures.ts';
 import { openPatient, openPool, openPostgresStore, PATIENT } from './postgres-pool.ts';
 import { PostgresServer, signal, stall } from './postgres-server.ts';
@@ -190,6 +190,13 @@ for (const [kind, name] of [
     });
   });
 }
+
+test('a look at a session that has become read-only is not mistaken for one at a server that loses commits [D9]', async () => {
+  await using pool = openPool(server.url);
+  await pool.read({ text: 'SET default_transaction_read_only = on' });
+  await assert.rejects(pool.check(), new StoreNotWritable('The database is read-only'));
+  await pool.check();
+});
 
 const ADD = { text: "INSERT INTO todos (title, category_id) VALUES ('a', 1) RETURNING id" };
 

@@ -87,6 +87,17 @@ export function closedToOthers(): string | false {
   return look.status !== 0 && 'needs a checkout that other users may read: not one below the home of root';
 }
 
+/** Does what root may do and somebody else may not, as nobody if this is root. */
+export async function asNobody(work: () => Promise<void>): Promise<void> {
+  const isRoot = process.geteuid?.() === 0;
+  if (isRoot) process.seteuid?.(65_534);
+  try {
+    await work();
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+  }
+}
+
 /** Makes a folder and mounts a disk of this size there, `512k` for one, until it is disposed of. */
 export function mountDisk(path: string, size: string): Disposable {
   mkdirSync(path);

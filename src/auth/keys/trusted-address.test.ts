@@ -7,6 +7,7 @@ for (const address of [
   'https://login.example.org:8443/a?b=c',
   'http://127.0.0.1:8080',
   'http://127.1',
+  'http://127.255.254.253',
   'http://localhost/realms/todo',
   'http://[::1]:80/',
 ]) {

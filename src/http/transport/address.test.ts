@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { createServer as createNetServer } from 'node:net';
 import { test } from 'node:test';
-import { listen } from '../../../test/support/folder.ts';
+import { asNobody, listen, temporaryFolder } from '../../../test/support/folder.ts';
 import { listenOn } from './address.ts';
 
 /** A server that ends with the test, whether it listens or not. */
@@ -16,17 +16,6 @@ function makeServer(): Server & Disposable {
 function firstFree(): number {
   const file = '/proc/sys/net/ipv4/ip_unprivileged_port_start';
   return existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
-}
-
-/** Does what somebody else may not do, if this is root. */
-async function asNobody(work: () => Promise<void>): Promise<void> {
-  const isRoot = process.geteuid?.() === 0;
-  if (isRoot) process.seteuid?.(65_534);
-  try {
-    await work();
-  } finally {
-    if (isRoot) process.seteuid?.(0);
-  }
 }
 
 test('a port that another program has is named, with the setting that decides it [D15]', async () => {
@@ -72,4 +61,16 @@ test('a start that is stopped before it listens rejects with its reason, and not
     /^Error: stopped$/,
   );
   assert.equal(server.listening, false);
+});
+
+test('a descriptor that is no socket is named, with the variable that gives it [D15]', async () => {
+  await using folder = await temporaryFolder();
+  const fd = openSync(await folder.write('file', ''), 'r');
+  using server = makeServer();
+  await assert.rejects(listenOn(server, { fd, name: 'descriptor 3' }), {
+    name: 'Cannot',
+    reason: 'configuration',
+    message: 'cannot listen on descriptor 3: LISTEN_FDS must give a TCP or Unix socket that listens',
+  });
+  closeSync(fd);
 });

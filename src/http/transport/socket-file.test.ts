@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  chmodSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -14,9 +15,9 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:http';
 import { connect, createServer as createNetServer, type Server, type Socket } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { temporaryFolder } from '../../../test/support/folder.ts';
+import { asNobody, temporaryFolder } from '../../../test/support/folder.ts';
 import { type Bound, listenOn } from './address.ts';
 
 /** A folder and the path of a socket in it, at which a server of this program can be made to listen. */
@@ -118,6 +119,15 @@ test('a file of another program that listens is not touched, and no connection t
   await assert.rejects(place.listen(), TAKEN);
   assert.deepEqual([place.inode(), place.files()], [inode, ['todo.sock']]);
   await asked;
+});
+
+test('a file that the process may not ask for its listener is not touched [D15]', async () => {
+  await using place = await makePlace();
+  await place.leaveStale();
+  chmodSync(dirname(place.path), 0o777);
+  chmodSync(place.path, 0);
+  await asNobody(() => assert.rejects(place.listen(), TAKEN));
+  assert.deepEqual(place.files(), ['todo.sock']);
 });
 
 test('a file that comes while a server begins to listen is not replaced [D13; D15]', async () => {
