@@ -17,7 +17,7 @@ export async function pages(): Promise<readonly Page[]> {
   const tests = await clauseTests();
   return Promise.all([
     pageOf('configuration', /^## You need these three\n.*?(?=^## Lists\n)/ms, settingsByGroup),
-    pageOf('contract', /(?<=\*\*(.+?)\*\* \(\[test\]\()[^)]*/g, (link, name) => testOf(name, link, tests)),
+    pageOf('contract', /(?<=^- <a id.+\*\*(.+?)\*\*).*$/gm, (link, name) => linkOf(name, link, tests)),
   ]);
 }
 
@@ -48,12 +48,13 @@ export function modulesIn(
   );
 }
 
-/** The file of a test that shows a clause: that of the link while it does, else the one with most of them. */
-function testOf(clause: string, link: string, tests: readonly ClauseTest[]): string {
+/** The link of a clause to a file with a test that shows it: the present one while it does, else to that with most. */
+function linkOf(clause: string, link: string, tests: readonly ClauseTest[]): string {
   const files = tests.filter(({ clauses }) => clauses.includes(clause)).map(({ file }) => `../${file}`);
   const shows = (file: string) => files.filter((other) => other === file).length;
-  if (files.includes(link)) return link;
-  return files.toSorted((one, other) => shows(other) - shows(one))[0] ?? '';
+  const kept = files.find((file) => link.includes(`(${file})`));
+  const [most = ''] = files.toSorted((one, other) => shows(other) - shows(one));
+  return ` ([test](${kept ?? most}))`;
 }
 
 /** The groups of docs/configuration.md in their order. A setting is in the first one that has its name. */
