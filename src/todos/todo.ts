@@ -15,19 +15,25 @@ export type Title = string & { readonly [parsed]: 'Title' };
 
 /** The rules of a title that a value breaks, each for people, behind "title". */
 function titleFaults(value: unknown): readonly string[] {
+  const faults = textFaults(value, TITLE_MAX_LENGTH);
+  const isBlank = typeof value === 'string' && BLANK.test(value);
+  return isBlank ? ['must not be empty or only white space', ...faults] : faults;
+}
+
+/** The rules that a value breaks that should be a text of so many code points, at most, which may be empty. */
+function textFaults(value: unknown, maxLength: number): readonly string[] {
   if (typeof value !== 'string') return ['must be a string'];
   const faults: string[] = [];
-  if (BLANK.test(value)) faults.push('must not be empty or only white space');
-  else if (!value.isWellFormed() || value.includes('\0'))
+  if (!value.isWellFormed() || value.includes('\0'))
     faults.push('must be well-formed Unicode text without U+0000');
-  if (isLong(value)) faults.push(`must have at most ${TITLE_MAX_LENGTH} characters`);
+  if (isLonger(value, maxLength)) faults.push(`must have at most ${maxLength} characters`);
   return faults;
 }
 
-/** Whether a text is too long. A code point has one or two UTF-16 units. */
-function isLong(text: string): boolean {
-  if (text.length <= TITLE_MAX_LENGTH) return false;
-  return text.length > 2 * TITLE_MAX_LENGTH || [...text].length > TITLE_MAX_LENGTH;
+/** Whether a text has more code points than this. A code point has one or two UTF-16 units. */
+function isLonger(text: string, codePoints: number): boolean {
+  if (text.length <= codePoints) return false;
+  return text.length > 2 * codePoints || [...text].length > codePoints;
 }
 
 export function isTitle(value: unknown): value is Title {
