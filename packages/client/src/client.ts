@@ -74,7 +74,7 @@ export interface TodoClient {
   get(id: number, options?: CallOptions): Promise<{ todo: Todo; etag: TodoTag | undefined }>;
   /** Creates a todo that is not done. Needs the role `editor`. Status 400 when the category is missing. */
   create(todo: NewTodo, options?: CreateOptions): Promise<{ todo: Todo; etag: TodoTag | undefined }>;
-  /** Replaces title, category and `done`. Needs the role `editor`. Status 404, 400 or, with `ifMatch`, 412. */
+  /** Replaces every member but the id. Needs the role `editor`. Status 404, 400 or, with `ifMatch`, 412. */
   replace(id: number, todo: Replacement, options?: WriteOptions): Promise<void>;
   /** Deletes a todo. Needs the role `editor`. Status 404 or, with `ifMatch`, 412. */
   remove(id: number, options?: WriteOptions): Promise<void>;
