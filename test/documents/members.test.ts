@@ -13,20 +13,34 @@ function inClient(from: string, to: string): string {
   return CLIENT.slice(begin, CLIENT.indexOf(to, begin));
 }
 
+const page = (name: string) => readFileSync(`docs/${name}.md`, 'utf8');
+const [PUT_BACK = ''] = /INSERT INTO todos .+ OVERRIDING/.exec(page('backup-and-restore')) ?? [];
+
 /** Where each member of a todo has to be named by hand, and in which words. */
-const PLACES: readonly (readonly [place: string, text: string, words: (name: string) => string])[] = [
-  ['ReplaceTodo', JSON.stringify(ReplaceTodo.properties), (name) => `"${name}":`],
-  ['TodoResponse', JSON.stringify(TodoResponse.properties), (name) => `"${name}":`],
-  ['the type Todo of the client', inClient('export interface Todo ', '\n}'), (name) => `readonly ${name}`],
-  ['isTodo of the client', inClient('function isTodo', '\n}'), (name) => `typeof ${name} ===`],
-  ['docs/interface.md', readFileSync('docs/interface.md', 'utf8'), (name) => `\`${name}`],
-  ['docs/moving-data.md', readFileSync('docs/moving-data.md', 'utf8'), (name) => `"${name}":`],
+const PLACES: readonly (readonly [place: string, text: string, words: (member: Member) => string])[] = [
+  [
+    'CreateTodo',
+    JSON.stringify(CreateTodo.properties),
+    ({ name, inCreate }) => (inCreate ? `"${name}":` : ''),
+  ],
+  ['ReplaceTodo', JSON.stringify(ReplaceTodo.properties), ({ name }) => `"${name}":`],
+  ['TodoResponse', JSON.stringify(TodoResponse.properties), ({ name }) => `"${name}":`],
+  [
+    'the type Todo of the client',
+    inClient('export interface Todo ', '\n}'),
+    ({ name }) => `readonly ${name}`,
+  ],
+  ['isTodo of the client', inClient('function isTodo', '\n}'), ({ name }) => `typeof ${name} ===`],
+  ['docs/interface.md', page('interface'), ({ name }) => `\`${name}`],
+  ['docs/moving-data.md', page('moving-data'), ({ name }) => `"${name}":`],
+  ['docs/backup-and-restore.md', PUT_BACK, ({ column }) => `, ${column}`],
 ];
 
 test('every member of a todo stands in the schemas, the client and the pages that are written by hand', () => {
-  const names = MEMBERS.map(({ name }) => name);
   const missing = PLACES.flatMap(([place, text, words]) =>
-    names.filter((name) => !text.includes(words(name))).map((name) => `${name} is missing in ${place}`),
+    MEMBERS.filter((member) => !text.includes(words(member))).map(
+      ({ name }) => `${name} is missing in ${place}`,
+    ),
   );
   assert.deepEqual(missing, []);
   assert.deepEqual(
@@ -45,7 +59,7 @@ test('the schemas require the members that requests without them are refused for
 test('a text has as many characters as its schema says', () => {
   const members: readonly Member[] = MEMBERS;
   for (const { name, kind, maxLength } of members) {
-    const { $ref, ...own } = ReplaceTodo.properties[name];
+    const { $ref, ...own } = ReplaceTodo.properties[name] ?? {};
     const schema = $ref === undefined ? own : schemas[$ref.split('/').at(-1)];
     assert.equal(schema.maxLength, maxLength, name);
     assert.equal(maxLength === undefined, kind !== 'text', name);
