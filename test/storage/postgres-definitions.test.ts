@@ -155,7 +155,11 @@ const added: readonly [what: string, sql: string, name: string][] = [
     'CREATE TABLE notes (todo integer CONSTRAINT noted REFERENCES todos)',
     'constraint noted of notes',
   ],
-  ['a column that must be given', 'ALTER TABLE todos ADD priority integer NOT NULL', 'column todos.priority'],
+  [
+    'a column that must be given',
+    'ALTER TABLE todos ADD of_others integer NOT NULL',
+    'column todos.of_others',
+  ],
   [
     'a trigger before',
     trigger('todos', 'NEW.title := upper(NEW.title); RETURN NEW;'),
@@ -178,8 +182,8 @@ const added: readonly [what: string, sql: string, name: string][] = [
 
 /** What harms nobody. */
 const unnamed: readonly [what: string, sql: string][] = [
-  ['a column with a default', 'ALTER TABLE todos ADD priority integer NOT NULL DEFAULT 1'],
-  ['a column that may be null', 'ALTER TABLE todos ADD note text'],
+  ['a column with a default', 'ALTER TABLE todos ADD of_others integer NOT NULL DEFAULT 1'],
+  ['a column that may be null', 'ALTER TABLE todos ADD of_others text'],
   [
     'a generated column of others',
     'ALTER TABLE todos ADD len integer GENERATED ALWAYS AS (char_length(title)) STORED',

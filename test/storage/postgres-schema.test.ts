@@ -311,8 +311,8 @@ const refusals: readonly {
   },
   {
     name: 'a column that must be given (23502)',
-    sql: `ALTER TABLE todos ADD priority integer NOT NULL DEFAULT 1; ALTER TABLE todos ALTER priority DROP DEFAULT`,
-    reason: /^null value in column "priority" of relation "todos" violates not-null constraint$/,
+    sql: `ALTER TABLE todos ADD of_others integer NOT NULL DEFAULT 1; ALTER TABLE todos ALTER of_others DROP DEFAULT`,
+    reason: /^null value in column "of_others" of relation "todos" violates not-null constraint$/,
     fails: [create, createOnce],
     works: [find, list, replace, remove],
   },
