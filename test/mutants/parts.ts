@@ -119,7 +119,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
       'test/storage/postgres-contract.test.ts',
       'test/storage/postgres-list.test.ts',
     ],
-    without: 'generated titles|whatever|sixteen clients|changes everywhere',
+    without: 'generated titles|whatever|sixteen clients',
   },
   'postgres-pool': {
     source: ['src/storage/postgres/{cancel,cluster,connection-pool,statement-pool}.ts'],
