@@ -199,8 +199,13 @@ test('a file that is opened must be there: SQLite makes none', async () => {
   const path = newPath();
   assert.throws(() => openExisting(path), { message: 'unable to open database file' });
   assert.equal(existsSync(path), false);
-  using database = openExisting(await newDatabase());
+  const made = await newDatabase();
+  using database = openExisting(made);
   assert.equal(database.prepare('PRAGMA busy_timeout').get()?.timeout, 5_000);
+  database.exec('SELECT 1 FROM todos');
+  // Beside the process that has it open, too, where its user may write.
+  using beside = openExisting(made);
+  beside.exec("UPDATE categories SET name = 'Home' WHERE id = 1");
 });
 
 test('the address of a file says that SQLite makes none, and may not write it', () => {
