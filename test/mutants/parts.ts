@@ -118,6 +118,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
       'src/storage/postgres/store.test.ts',
       'test/storage/postgres-contract.test.ts',
       'test/storage/postgres-list.test.ts',
+      'test/storage/postgres-schema.test.ts',
     ],
     without: 'generated titles|whatever|sixteen clients',
   },

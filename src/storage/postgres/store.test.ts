@@ -113,6 +113,16 @@ test('a start whose purge fails serves', async () => {
   assert.deepEqual(await listed(store), []);
 });
 
+test('a store that is closed leaves no connection: neither that of its start nor any of its pools', async () => {
+  const url = await server.makeMigrated();
+  const store = await openPatient(url);
+  await store.add(MILK, once('a'));
+  assert.equal((await listed(store)).length, 1);
+  await store[Symbol.asyncDispose]();
+  // The server ends a process a moment after its client has left.
+  while ((await server.backends(url)).length > 0) await turn();
+});
+
 /** An error of the protocol: https://www.postgresql.org/docs/current/protocol-error-fields.html */
 function protocolError(message: string): Buffer {
   const fields = Buffer.from(`SFATAL\0C08P01\0M${message}\0\0`);
