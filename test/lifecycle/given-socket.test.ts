@@ -57,11 +57,11 @@ describe('A socket that came with the start', { skip: noParent(), concurrency: 2
   for (const [kind, url] of [
     ['tcp', /^http:\/\/127\.0\.0\.1:\d+$/],
     ['tcp6', /^http:\/\/\[::1\]:\d+$/],
-    ['unix', /^unix:\/.*\/todo\.sock$/],
+    ['unix', /^unix:\/.*\/a list\.sock$/],
   ] as const) {
     test(`${kind} is listened on in place of host, port and file, whatever these say, and the first line says so [D13]`, async () => {
       await using folder = await temporaryFolder();
-      const place = join(folder.path, 'todo.sock');
+      const place = join(folder.path, 'a list.sock');
       const env = { TODO_HOST: '192.0.2.1', PORT: '1', TODO_SOCKET: 'todo.sock', TODO_SOCKET_MODE: '777' };
       const { started, status, end, said } = await servedOn(kind, { words: ['--port', 'http'], env, place });
       assert.match(started.url, url);
@@ -82,6 +82,7 @@ describe('A socket that came with the start', { skip: noParent(), concurrency: 2
     ['not-listening', 'a socket that does not listen, or is of another network namespace'],
     ['connection', 'a TCP connection'],
     ['udp', 'a UDP socket'],
+    ['udp6', 'a UDP socket'],
     ['unix-not-listening', 'a Unix socket that does not listen'],
     ['unix-datagram', 'a Unix socket that is no stream'],
     ['unix-packets', 'a Unix socket that is no stream'],
@@ -106,10 +107,17 @@ describe('A socket that came with the start', { skip: noParent(), concurrency: 2
     });
   }
 
-  for (const announced of ['0', '2', '-1', '01', '1.0', 'abc', '1,2']) {
+  for (const [announced, kind, what] of [
+    ...['0', '-1', '01', '1.0', 'abc', '1,2'].map(
+      (each) => [each, 'tcp', 'a TCP socket that listens'] as const,
+    ),
+    ['2', 'abstract', 'a Unix socket that listens'],
+  ] as const) {
     test(`LISTEN_FDS=${announced} is a fault with 78 [D13; D15]`, { skip: LINUX }, async () => {
-      const { end, said } = await endOf(startGiven('tcp', DEMO, { LISTEN_FDS: announced }));
-      const received = `received "${announced}", with descriptor 3 a TCP socket that listens`;
+      const { end, said } = await endOf(
+        startGiven(kind, DEMO, { LISTEN_FDS: announced }, `todo-${process.pid}`),
+      );
+      const received = `received "${announced}", with descriptor 3 ${what}`;
       assert.equal(
         said.split('\n')[1],
         `  LISTEN_FDS must be "1", for one TCP or Unix socket that listens, ${received}`,

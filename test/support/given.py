@@ -42,6 +42,7 @@ made = {
     "not-listening": lambda: bound(TCP, STREAM, ("127.0.0.1", 0), listens=False),
     "connection": connection,
     "udp": lambda: bound(TCP, DATAGRAM, ("127.0.0.1", 0), listens=False),
+    "udp6": lambda: bound(socket.AF_INET6, DATAGRAM, ("::1", 0), listens=False),
     "unix-not-listening": lambda: bound(UNIX, STREAM, place, listens=False),
     "unix-datagram": lambda: bound(UNIX, DATAGRAM, place, listens=False),
     "unix-packets": lambda: bound(UNIX, socket.SOCK_SEQPACKET, place),

@@ -108,6 +108,8 @@ for (const [what, replace] of [
     const inode = place.inode();
     await assert.rejects(listening, TAKEN);
     assert.equal(place.inode(), inode);
+    rmSync(`${place.path}.other`, { force: true });
+    assert.deepEqual(place.files(), ['todo.sock']);
   });
 }
 
