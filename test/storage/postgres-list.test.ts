@@ -107,6 +107,18 @@ test('what changes, by whomever, is read and nothing else', async () => {
   }
 });
 
+test('a todo that comes back between others stands in its place', async () => {
+  await using list = await openList(10);
+  await isTrue(list);
+  await list.execute('DELETE FROM todos WHERE id = 5');
+  await isTrue(list);
+  await list.execute(
+    "INSERT INTO todos (id, title, category_id) OVERRIDING SYSTEM VALUE VALUES (5, 'back', 1)",
+  );
+  await isTrue(list);
+  assert.equal(list.wholeReads(), 1);
+});
+
 test('while nothing changes, the list is the very same, whatever else the server commits', async () => {
   await using list = await openList(10);
   const version = await list.current();
