@@ -64,6 +64,7 @@ async function openKeysToVerify(settings: AuthSettings): Promise<Keys> {
   const log = pino(
     {
       level: 'warn',
+      base: null,
       formatters: { level: (level) => ({ level }) },
       timestamp: pino.stdTimeFunctions.isoTime,
     },

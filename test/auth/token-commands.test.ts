@@ -243,9 +243,11 @@ for (const [what, document, made, says] of NO_KEYS) {
   test(`token verify says why an issuer that publishes ${what} has no keys`, async () => {
     const server = createServer((_request, response) => response.end(JSON.stringify(document)));
     const url = `http://127.0.0.1:${await listen(server)}/jwks`;
-    const { code, stdout } = await verify([], forge(made), { ...ISSUER, TODO_AUTH_JWKS_URL: url });
+    const { code, stdout, stderr } = await verify([], forge(made), { ...ISSUER, TODO_AUTH_JWKS_URL: url });
     server.close();
     assert.equal(code, 1);
+    // Neither process nor host.
+    assert.match(stderr, /^[\d:.]+ WARN {2}no keys from [^=]+ {2}source=\S+ {2}reason=".+"\n$/);
     const line = stdout.split('\n')[1] ?? '';
     assert.equal(line.replaceAll(url, 'URL'), `FAILED key        no keys could be had from URL${says}`);
   });
