@@ -314,6 +314,17 @@ test('a connection that nobody needs is closed', async () => {
   await nobodyIsThere(url);
 });
 
+test('who asks a pool that is closed waits for nothing', async () => {
+  const pool = openPool(server.url, { connectionMs: 500 });
+  await pool.read({ text: 'SELECT 1' });
+  const closing = pool[Symbol.asyncDispose]();
+  await assert.rejects(pool.read({ text: 'SELECT 1' }), {
+    name: 'StoreUnavailable',
+    message: /it is closed$/,
+  });
+  await closing;
+});
+
 test('a place is free again when the server cannot be reached to cancel what was given up', async () => {
   const url = await server.makeDatabase();
   await using proxy = await startTcpProxy(server.port);

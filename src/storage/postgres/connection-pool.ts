@@ -38,6 +38,9 @@ const RETRY_MS = 100;
 /** Milliseconds for the server to release the connections, at the end. */
 const END_MS = 2_000;
 
+/** Why nobody gets a connection any more. */
+const CLOSED = 'it is closed';
+
 export type OnConnection = (failure: StoreUnavailable | undefined, connection?: ServerConnection) => void;
 
 /**
@@ -79,7 +82,7 @@ export class ConnectionPool implements AsyncDisposable {
     this.#ending = true;
     clearInterval(this.#sweeper);
     clearTimeout(this.#pause);
-    this.#rejectAll(noConnection('it is closed'));
+    this.#rejectAll(noConnection(CLOSED));
     for (const connection of this.#idle) this.drop(connection);
     const timer = setTimeout(() => {
       for (const connection of this.#held) connection.destroy();
@@ -91,7 +94,9 @@ export class ConnectionPool implements AsyncDisposable {
   /** Calls back with a connection, or with the reason why there is none in time. */
   take(onConnection: OnConnection): void {
     const idle = this.#idle.at(-1);
-    if (idle === undefined) {
+    if (this.#ending) {
+      onConnection(noConnection(CLOSED));
+    } else if (idle === undefined) {
       this.#wait(onConnection);
     } else if (this.#isUsable(idle)) {
       this.#idle.pop();
