@@ -111,7 +111,9 @@ export class HttpConnection {
   /** Ends the parsing: further bytes are thrown away. */
   stop(): void {
     this.#stopped = true;
+    const rest = this.#unparsed;
     this.#unparsed = undefined;
+    if (rest !== undefined) this.#throwAway(rest);
     this.#socket.resume();
   }
 
@@ -218,7 +220,9 @@ export class HttpConnection {
   }
 
   #parseSlice(bytes: Bytes): void {
-    const slice = this.#framing.sliceOf(bytes.subarray(0, this.#turnLeft));
+    const slice = this.#framing.sliceOf(
+      bytes.length > this.#turnLeft ? bytes.subarray(0, this.#turnLeft) : bytes,
+    );
     this.#unparsed = slice.length < bytes.length ? bytes.subarray(slice.length) : undefined;
     this.#turnLeft -= slice.length;
     this.#parse(slice);
