@@ -178,6 +178,13 @@ test('a path that leaves no room for that of a copy is refused', async () => {
   assert.deepEqual(readdirSync(dirname(path)), []);
 });
 
+/** A file that a function writes. */
+const madeBy = (write: (file: string) => void) => async () => {
+  const file = newPath('x');
+  write(file);
+  return file;
+};
+
 for (const [what, make, wanted] of [
   [
     'has a path that is too long for SQLite',
@@ -189,31 +196,15 @@ for (const [what, make, wanted] of [
     { name: 'BackupRefused', reason: 'no-input', message: /must have at most 504 bytes for SQLite/ },
   ],
   ['is not there', async () => newPath('none'), { name: 'BackupRefused', reason: 'no-input' }],
-  [
-    'is empty',
-    async () => {
-      const file = newPath('x');
-      writeFileSync(file, '');
-      return file;
-    },
-    { name: 'BackupRefused', reason: 'bad-data' },
-  ],
+  ['is empty', madeBy((file) => writeFileSync(file, '')), { name: 'BackupRefused', reason: 'bad-data' }],
   [
     'is of another program',
-    async () => {
-      const file = newPath('x');
-      execute(file, 'CREATE TABLE other (a)');
-      return file;
-    },
+    madeBy((file) => execute(file, 'CREATE TABLE other (a)')),
     { name: 'BackupRefused', reason: 'bad-data', message: 'it belongs to another program' },
   ],
   [
     'has no tables',
-    async () => {
-      const file = newPath('x');
-      execute(file, 'CREATE TABLE a (b); DROP TABLE a');
-      return file;
-    },
+    madeBy((file) => execute(file, 'CREATE TABLE a (b); DROP TABLE a')),
     { name: 'BackupRefused', reason: 'bad-data', message: 'it has no schema, and no todos' },
   ],
   [
