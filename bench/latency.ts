@@ -15,7 +15,7 @@ import { draw } from './works.ts';
 const run = promisify(execFile);
 
 /** Times that each server is started and its answers are timed. */
-export const LATENCY_ROUNDS = 9;
+export const LATENCY_ROUNDS = 7;
 
 /** Measures how long the answers of a list of 1,000 take at a fixed rate, over as many connections as that needs. */
 export async function measureLatency(
@@ -23,7 +23,7 @@ export async function measureLatency(
   databases: Databases,
   figures: Figures,
   rounds: number,
-  { seconds, warmUpSeconds }: Flags,
+  { seconds, warmUp }: Flags,
 ): Promise<void> {
   // The constant writes nothing, and the admin listener changes little.
   const chosen = ALONE.filter(
@@ -36,7 +36,7 @@ export async function measureLatency(
     for (const kind of ['one', 'replace', 'list', 'create'] as const) {
       const requests = draw(kind, todos);
       // From the other end: the first replaces that are measured change something, too.
-      if (warmUpSeconds > 0) await attack(target, requests.toReversed(), warmUpSeconds);
+      if (warmUp > 0) await attack(target, requests.toReversed(), warmUp);
       keep(figures.latency, kind, server.name, await attack(target, requests, seconds));
     }
   });

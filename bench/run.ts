@@ -21,9 +21,10 @@ const HELP = `Usage: npm run bench -- [flags]
 
 Measures todo-service beside the same list by others, each server in turns with the others and with a constant. Prints tables
 of Markdown; docs/sizing.md says how to read them. Needs Linux, two cores and wrk; Go and Rust are left out without their
-compilers, and so is latency without Go. Takes some two hours: a scenario takes three to thirty minutes, and a figure the rounds that its scenario has. Each round starts every server
-anew, with a copy of the database of its own, and warms up for a second. A figure is the median of the rounds, a ratio that of
-the ratios of each round: other work on the machine hits all alike.
+compilers, and so is latency without Go. Takes some two hours, a scenario eight to twenty minutes: each has its number of
+rounds. A round starts every server anew, with a copy of the database of its own, and warms up: for four seconds, until the
+compilers of Node.js and Bun have little left to do, and for two before each further kind of request. A figure is the median
+of the rounds, a ratio that of the ratios of each round: other work on the machine hits all alike.
 
   --scenario NAME[,NAME…]  of ${ALL.scenario.join(', ')}
       list-20, list-1000         what a list costs
@@ -36,8 +37,8 @@ the ratios of each round: other work on the machine hits all alike.
                            without the constant there are no ratios
   --rounds N               times that each server is started and measured, in turns; 0, the default, for those of each scenario
   --seconds S              of load in each measurement, whole ones; default 2
-  --figures FILE           puts what is measured into this file of JSON, in the place of the same works; prints all that it has.
-                           ${PUBLISHED} has what is published
+  --figures FILE           puts what is measured into this file of JSON after each scenario, in the place of the same works;
+                           prints all that it has. ${PUBLISHED} has what is published
   --draw                   measures nothing; makes the charts and tables that docs/sizing.md shows anew from ${PUBLISHED}
   --smoke                  every server answers correctly, and the charts are those of ${PUBLISHED}; the figures say nothing
   --help
@@ -69,14 +70,16 @@ outputOf('taskset', '-acp', `${cores[1]}`, `${process.pid}`);
 process.setMaxListeners(0);
 
 const turns = flags.smoke
-  ? { seconds: 1, secondsAtRate: 1, warmUpSeconds: 0 }
-  : { seconds: flags.seconds, secondsAtRate: 3 * flags.seconds, warmUpSeconds: 1 };
+  ? { seconds: 1, secondsAtRate: 1, firstWarmUp: 0, warmUp: 0 }
+  : { seconds: flags.seconds, secondsAtRate: 3 * flags.seconds, firstWarmUp: 4, warmUp: 2 };
 const roundsOf = (fixed: number) => (flags.smoke ? 1 : flags.rounds || fixed);
 await using folder = await temporaryFolder();
 await using databases = openDatabases(folder.path, !flags.smoke);
 const figures = noFigures(
   `${cpus()[0]?.model}, Linux ${release().split('.', 2).join('.')}, Node.js ${process.version}`,
 );
+// Those of earlier runs, and of this one.
+let all = figures;
 for (const name of scenarios) {
   const scenario = SCENARIOS[name];
   console.error(name);
@@ -87,9 +90,7 @@ for (const name of scenarios) {
   } else if (hasVegeta) {
     await measureLatency(servers, databases, figures, roundsOf(LATENCY_ROUNDS), turns);
   }
-}
-let all = figures;
-if (flags.figures !== undefined) {
+  if (flags.figures === undefined) continue;
   if (existsSync(flags.figures)) all = merged(readFigures(flags.figures), figures);
   writeFigures(flags.figures, all);
 }
