@@ -21,10 +21,10 @@ const HELP = `Usage: npm run bench -- [flags]
 
 Measures todo-service beside the same list by others, each server in turns with the others and with a constant. Prints tables
 of Markdown; docs/sizing.md says how to read them. Needs Linux, two cores and wrk; Go and Rust are left out without their
-compilers, and so is latency without Go. Takes some two hours, a scenario eight to twenty minutes: each has its number of
-rounds. A round starts every server anew, with a copy of the database of its own, and warms up: for four seconds, until the
-compilers of Node.js and Bun have little left to do, and for two before each further kind of request. A figure is the median
-of the rounds, a ratio that of the ratios of each round: other work on the machine hits all alike.
+compilers, and so is latency without Go. Takes some 90 minutes, a scenario five to twenty: each has its number of rounds. A
+round starts every server anew, with a copy of the database of its own, and warms up: for four seconds, until the compilers of
+Node.js and Bun have little left to do, and for two before each further kind of request. A figure is the median of the rounds,
+a ratio that of the ratios of each round: other work on the machine hits all alike.
 
   --scenario NAME[,NAME…]  of ${ALL.scenario.join(', ')}
       list-20, list-1000         what a list costs

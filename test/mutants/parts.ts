@@ -129,6 +129,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
       'src/storage/postgres/store.test.ts',
       'test/storage/postgres-connections.test.ts',
       'test/storage/postgres-durability.test.ts',
+      'test/storage/postgres-failures.test.ts',
       'test/storage/postgres-row-security.test.ts',
     ],
   },

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import {
   mkdirSync,
   readdirSync,
@@ -11,6 +12,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import { put } from '../../../test/storage/damage.ts';
 import { exportOf } from '../../../test/storage/moving.ts';
 import { execute, newDatabase, newPath, titlesOf } from '../../../test/storage/new-files.ts';
@@ -340,6 +342,25 @@ test('while another program writes, nothing is restored', async () => {
     name: 'Cannot',
     message: /database is locked/,
   });
+});
+
+test('a program that writes for a moment is waited for, and what it wrote is kept [E3]', async () => {
+  const path = await databaseOf('mine');
+  const file = await backupOf('saved');
+  // A thread, because a restore that waits holds this one.
+  const writes = `
+    const { DatabaseSync } = require('node:sqlite');
+    const { parentPort, workerData } = require('node:worker_threads');
+    const database = new DatabaseSync(workerData);
+    database.exec("BEGIN IMMEDIATE; UPDATE todos SET title = 'late'");
+    parentPort.postMessage('begun');
+    setTimeout(() => database.exec('COMMIT'), 200);`;
+  const writer = new Worker(writes, { eval: true, workerData: path });
+  const ended = once(writer, 'exit');
+  await once(writer, 'message');
+  const { old } = await restore(path, file);
+  await ended;
+  assert.deepEqual([titlesOf(path), titlesOf(old?.path ?? '')], [['saved'], ['late']]);
 });
 
 test('a path that can be no database is refused', async () => {
