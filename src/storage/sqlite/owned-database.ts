@@ -232,7 +232,7 @@ function claimSound(path: string): Disposable | string {
       sidecar.prepare(NAME_OWNER).run(...self);
       sidecar.exec('COMMIT');
     }
-    throw new Error('it does not keep the name of its owner');
+    throw new Error('its lock does not keep the name of its owner');
   } catch (error) {
     if (!isBusy(error)) throw error;
   }
@@ -244,7 +244,7 @@ function claimSound(path: string): Disposable | string {
 function lock(sidecar: DatabaseSync): void {
   sidecar.exec('BEGIN IMMEDIATE');
   const mode = sidecar.prepare('PRAGMA journal_mode').get()?.journal_mode;
-  if (mode !== 'delete') throw new Error(`its journal mode must be "delete", received "${mode}"`);
+  if (mode !== 'delete') throw new Error(`the journal mode of its lock must be "delete", received "${mode}"`);
 }
 
 /**
