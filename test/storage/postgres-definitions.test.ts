@@ -286,6 +286,12 @@ test('a function keeps its search path when the line of check mends it', async (
   await mend(there, [fault]);
 });
 
+test('strings whose backslashes are escapes change nothing of what check finds', async () => {
+  const url = await server.makeMigrated();
+  await server.setForDatabase(url, 'standard_conforming_strings', 'off');
+  assert.deepEqual(await server.faults(url), []);
+});
+
 /** What check says of the comparison, and whether it is content. */
 async function comparison(url: string): Promise<readonly [unknown, number]> {
   await using operator = await openPostgresMaintenance(url);

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Event } from '../../src/events.ts';
 import { openPostgresMaintenance } from '../../src/storage/postgres/maintenance.ts';
 import type { TodoStore } from '../../src/todos/store.ts';
+import type { Preconditions } from '../../src/todos/todo.ts';
 import { migratePostgres, openPatient } from './postgres-pool.ts';
 import { makeServing } from './postgres-rights.ts';
 import { PostgresServer } from './postgres-server.ts';
@@ -43,6 +44,12 @@ const createOnce: Use = (store) => store.add(newTodo('b', 1), { key: 'k', body: 
 const replace: Use = (store) => store.replace(1, replacement('b', true, 2));
 const remove: Use = (store) => store.remove(1);
 const find: Use = async (store) => store.find(1);
+/** The same, of the todo as it is now. */
+const asItIs = async (store: TodoStore): Promise<Preconditions> => ({
+  ifMatch: [(await store.find(1))?.etag ?? ''],
+});
+const replaceAsItIs: Use = async (store) => store.replace(1, replacement('b', true, 2), await asItIs(store));
+const removeAsItIs: Use = async (store) => store.remove(1, await asItIs(store));
 const list: Use = async (store) => store.list();
 
 /** Nothing fails: it is found by a look. */
@@ -361,6 +368,34 @@ const refusals: readonly {
     works: [find, list, replace, remove],
   },
   {
+    name: 'a trigger that leaves out changes',
+    sql: `CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+      CREATE TRIGGER no BEFORE UPDATE OR DELETE ON todos FOR EACH ROW EXECUTE FUNCTION no()`,
+    reason: /^a trigger that is not of this program leaves out a row$/,
+    fails: [replace, replaceAsItIs, remove, removeAsItIs],
+    works: [find, list, create, createOnce],
+  },
+  {
+    name: 'a trigger that marks what it keeps, a new row each time,',
+    sql: `ALTER TABLE todos ADD COLUMN gone integer NOT NULL DEFAULT 0;
+      CREATE FUNCTION mark() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        UPDATE public.todos SET gone = gone + 1 WHERE id = OLD.id; RETURN NULL; END $$;
+      CREATE TRIGGER mark BEFORE DELETE ON todos FOR EACH ROW EXECUTE FUNCTION mark()`,
+    reason: /^a trigger that is not of this program leaves out a row$/,
+    fails: [remove, removeAsItIs],
+    works: [find, list, create, createOnce, replace],
+  },
+  {
+    name: 'a table that must be given an id (23502)',
+    sql: `CREATE TABLE audit (id integer NOT NULL, title text);
+      CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN
+        INSERT INTO public.audit (title) VALUES (NEW.title); RETURN NULL; END $$;
+      CREATE TRIGGER note AFTER INSERT ON todos FOR EACH ROW EXECUTE FUNCTION note()`,
+    reason: /^null value in column "id" of relation "audit" violates not-null constraint/,
+    fails: [create, createOnce],
+    works: [find, list, replace, remove],
+  },
+  {
     name: 'a trigger that keeps keys from being deleted',
     sql: `INSERT INTO idempotency_keys VALUES ('k', 'b', 1, now() - interval '25 hours');
       CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
@@ -422,6 +457,29 @@ for (const { name, sql, reason, fails, works } of refusals) {
     assert.match(lines.map((line) => ('reason' in line ? line.reason : '')).join(), reason);
   });
 }
+
+test('a part that refuses has one line, whatever of a write its place shows; a hundred parts have no more [D11]', async () => {
+  const { url, own } = await makeServing(server);
+  const told: Event[] = [];
+  await using store = await openPatient(own, { migrate: false, logEvent: (event) => told.push(event) });
+  const refuse = (body: string) =>
+    server.execute(
+      url,
+      `CREATE OR REPLACE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body} END $$;
+      CREATE OR REPLACE TRIGGER no BEFORE INSERT ON todos FOR EACH ROW EXECUTE FUNCTION no()`,
+    );
+  const lines = () => told.filter(({ event }) => event === 'schema-refuses').length;
+  const addAll = async (many: number) => {
+    for (let at = 0; at < many; at += 1)
+      await assert.rejects(store.add(newTodo(`title ${at}`, 1)), isRefusedAs(/./));
+  };
+  await refuse("EXECUTE format('DO $do$ BEGIN RAISE check_violation; END $do$ /* %L */', NEW.title);");
+  await addAll(5);
+  assert.equal(lines(), 1);
+  await refuse('RAISE check_violation USING CONSTRAINT = NEW.title;');
+  await addAll(105);
+  assert.equal(lines(), 100);
+});
 
 test('a write that the schema of others refuses is sent once [D11]', async () => {
   await using served = await serve();

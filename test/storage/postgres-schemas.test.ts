@@ -35,7 +35,7 @@ async function pathOf(url: string): Promise<unknown> {
   return row?.proconfig;
 }
 
-for (const schema of ['app', '"My ""App"""', '"Äpfel, Birnen"', '"a=b"']) {
+for (const schema of ['app', 'test', '"My ""App"""', '"Äpfel, Birnen"', '"a=b"', `"a$'"`]) {
   test(`public becomes ${schema}: removals are refused until migrate leads the function there [D11; D12]`, async () => {
     const { url, role, own } = await makeServing(server);
     await server.execute(url, `ALTER SCHEMA public RENAME TO ${schema}`);

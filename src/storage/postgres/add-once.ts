@@ -41,8 +41,8 @@ const SWEEP = `WITH old AS MATERIALIZED (
   )
   SELECT coalesce(max(at), $1::timestamptz)::text AS until FROM swept`;
 
-/** The reason why a create has no id. */
-export const NOTHING_MADE = 'a trigger that is not of this program leaves out a row';
+/** The reason why a create has no id, or a todo that is there was not changed. */
+export const LEFT_OUT = 'a trigger that is not of this program leaves out a row';
 
 /** Times that a create is sent, at most: an expired key makes way first, or another create with the key is faster. */
 const TRIES = 5;
@@ -80,7 +80,7 @@ export function addingOnce(
       const values = [key, body, left, ...valuesOf(todo)];
       try {
         const [row] = await database.write<Row>({ name: 'add-once', text: ADD_ONCE, values });
-        if (row === undefined) throw new StoreBroken(NOTHING_MADE);
+        if (row === undefined) throw new StoreBroken(LEFT_OUT);
         if (row.outcome === 'reused') return 'key-reused';
         const todoOfKey = represent({ id: row.id, ...todo });
         if (row.outcome === 'added') return todoOfKey;
@@ -93,6 +93,7 @@ export function addingOnce(
         if (!isKeyTaken(error)) throw error;
       }
     }
+    await database.checkNoneHidden('idempotency_keys');
     throw new StoreBroken('a trigger or a rule that is not of this program keeps or changes a key');
   }
 

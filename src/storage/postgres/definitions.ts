@@ -24,8 +24,9 @@ const PARTS = `WITH own AS MATERIALIZED (
     SELECT oid, oid::regclass AS name, relkind FROM pg_class WHERE oid = ANY (${OWN_TABLES}::regclass[])
   ), parts (place, name, make, remove) AS (
     SELECT 1, format('function %s', oid::regprocedure),
-      trim(regexp_replace(replace(pg_get_functiondef(oid), pronamespace::regnamespace || '.', ''), '\\s+', ' ', 'g')), NULL
-      FROM pg_proc WHERE proname LIKE 'todo\\_%' AND prokind = 'f'
+      trim(regexp_replace(overlay(pg_get_functiondef(oid) PLACING '' FROM length('CREATE OR REPLACE FUNCTION ') + 1
+        FOR length(pronamespace::regnamespace || '.')), '[[:space:]]+', ' ', 'g')), NULL
+      FROM pg_proc WHERE starts_with(proname, 'todo_') AND prokind = 'f'
         AND pronamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'todos'::regclass)
     UNION ALL SELECT 2, format('column %s.%I', name, attname), format('ALTER TABLE %s ', name) || concat_ws(', ',
         CASE WHEN attcollation <> 0 THEN format('ALTER COLUMN %I TYPE %s COLLATE %s', attname,
@@ -91,7 +92,7 @@ async function faultsBy(ask: Ask): Promise<readonly string[]> {
   const faults = wanted.flatMap(({ name, make }) => {
     const there = found.get(name);
     found.delete(name);
-    const remedy = make.replace(PATH, PATH.exec(there ?? '')?.[0] ?? '');
+    const remedy = make.replace(PATH, () => PATH.exec(there ?? '')?.[0] ?? '');
     return there === remedy ? [] : `its ${name} is missing or changed: ${remedy}`;
   });
   const others = parts.filter(({ name, remove }) => found.has(name) && remove !== null);

@@ -66,7 +66,7 @@ const OF_KEY = 'idempotency_keys_pkey';
 const OF_ID = ['todos_pkey', 'categories_pkey'];
 
 /** Columns that the schema fills: a null is a missing trigger or sequence, which a look finds. */
-const FILLED = ['id', 'changed'];
+const FILLED = ['todos.id', 'todos.changed', 'todo_tombstones.changed', 'categories.id'];
 
 /** Connection exception, insufficient resources, operator intervention, system error. */
 const MACHINE_FAULT_CLASSES = ['08', '53', '57', '58'];
@@ -171,9 +171,12 @@ function constraintOf(error: unknown): string {
 export function refuserOf(error: unknown): string | undefined {
   if (!(error instanceof DatabaseError)) return undefined;
   const { code = '', table, constraint = '', column = '', where, message } = error;
-  const isOurs = [OF_CATEGORY, OF_KEY, ...OF_ID].includes(constraint) || FILLED.includes(column);
+  const isOurs =
+    [OF_CATEGORY, OF_KEY, ...OF_ID].includes(constraint) || FILLED.includes(`${table}.${column}`);
   if (isOurs || !(REFUSAL.test(code) || isOfRule(error))) return undefined;
-  return [code, table, constraint || column || where || message].join(' ');
+  // What is in quotes may be a value of the statement.
+  const place = where?.split('\n').filter((line) => !/["']/.test(line));
+  return [code, table, constraint || column || place?.join() || message].join(' ');
 }
 
 /** Whether a rule refuses the statement. The server does not translate the name of its function. */

@@ -14,6 +14,9 @@ const CHECK_INTERVAL_MS = 5_000;
 /** Times that a statement is sent, when the server refuses it by a schema that lacks nothing. */
 const TRIES = 3;
 
+/** Parts that refuse a write, of which each has a line of the log, at most. */
+const MAX_REFUSERS = 100;
+
 const ID_TAKEN = 'ids that were given out before come again: run "todo-service migrate"';
 
 /**
@@ -74,7 +77,7 @@ export class SchemaHealth implements Disposable {
   /** Logs what refuses a write, once until a restart. It concerns that write alone. */
   #logRefusal({ message, cause }: StoreBroken): void {
     const refuser = refuserOf(cause) ?? message;
-    if (this.#refusers.has(refuser)) return;
+    if (this.#refusers.has(refuser) || this.#refusers.size === MAX_REFUSERS) return;
     this.#refusers.add(refuser);
     this.#logEvent({ event: 'schema-refuses', reason: message });
   }

@@ -103,7 +103,7 @@ export class StatementPool implements AsyncDisposable {
    * Rejects when row security may have hidden a row that was not found, as the server does elsewhere. Asks only where a
    * pooler has dropped the setting that makes the server report it itself.
    */
-  async checkNoneHidden(table: 'todos' | 'categories'): Promise<void> {
+  async checkNoneHidden(table: 'todos' | 'categories' | 'idempotency_keys'): Promise<void> {
     if (this.#cluster.mayHideRows) await this.read(seeAllOf(table));
   }
 

@@ -170,11 +170,17 @@ test('where a pooler takes no settings, a start is refused with those that the r
   });
 });
 
+/** A database and a role that brings what a pooler drops, but for row security. */
+async function makeBringing() {
+  const made = await makeServing(server);
+  for (const setting of ["statement_timeout = '1min'", "client_connection_check_interval = '2s'"])
+    await server.execute(made.url, `ALTER ROLE ${made.role} SET ${setting}`);
+  return made;
+}
+
 for (const [table, uses] of needs)
   test(`where a pooler drops the setting against it, nothing in ${table} that row security hides is taken for missing [D11]`, async () => {
-    const { url, role, own } = await makeServing(server);
-    const brought = ["statement_timeout = '1min'", "client_connection_check_interval = '2s'"];
-    for (const setting of brought) await server.execute(url, `ALTER ROLE ${role} SET ${setting}`);
+    const { url, role, own } = await makeBringing();
     await using pooler = await startPooler();
     await using store = await openPatient(pooler.through(own), { migrate: false });
     await store.add(MILK, once('a'));
@@ -185,6 +191,23 @@ for (const [table, uses] of needs)
     for (const use of uses)
       await assert.rejects(use(store, [milk.etag]), { name: 'StoreBroken', message }, String(use));
   });
+
+test('where a pooler drops it, a key that row security hides, but not from a create, is said to be hidden [D11]', async () => {
+  const { url, own } = await makeBringing();
+  await using pooler = await startPooler();
+  await using store = await openPatient(pooler.through(own), { migrate: false });
+  await store.add(MILK, once('a'));
+  await server.execute(
+    url,
+    `UPDATE idempotency_keys SET at = at - interval '2 hours'; ALTER TABLE idempotency_keys ENABLE ROW LEVEL SECURITY;
+    CREATE POLICY adds ON idempotency_keys FOR INSERT WITH CHECK (true);
+    CREATE POLICY new ON idempotency_keys FOR SELECT USING (at > now() - interval '1 hour')`,
+  );
+  await assert.rejects(store.add(MILK, once('a')), {
+    name: 'StoreBroken',
+    message: /^row security would hide rows of "idempotency_keys" from the role /,
+  });
+});
 
 test('the server waits for another create with the key no longer than the caller does [I3]', async () => {
   await using pool = new NotedPool(await server.makeMigrated());

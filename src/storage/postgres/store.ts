@@ -1,5 +1,4 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { QueryConfig } from 'pg';
 import type { LogEvent } from '../../events.ts';
 import { type CreateOutcome, StoreBroken, type TodoStore } from '../../todos/store.ts';
 import {
@@ -12,7 +11,7 @@ import {
   valuesOf,
 } from '../../todos/todo.ts';
 import type { ServedDatabase } from '../settings.ts';
-import { addingOnce, NOTHING_MADE } from './add-once.ts';
+import { addingOnce, LEFT_OUT } from './add-once.ts';
 import { addressOf } from './address.ts';
 import { connect } from './checked-connection.ts';
 import { Cluster } from './cluster.ts';
@@ -33,10 +32,16 @@ const REPLACE = `UPDATE todos SET (${COLUMNS}) = ROW (${parametersFrom(3)})
   WHERE id = $1 AND ($2::xid IS NULL OR xmin = $2) RETURNING id`;
 const REMOVE = 'DELETE FROM todos WHERE id = $1 AND ($2::xid IS NULL OR xmin = $2) RETURNING id';
 
-// The columns that decide preconditions. `xmin` differs after every later write of the row.
-const READ_ROW = `SELECT ${SELECTED}, xmin::text AS version,
-    $2::integer IS NULL OR EXISTS (SELECT FROM categories WHERE id = $2) AS category_found
-  FROM todos WHERE id = $1`;
+// The columns that decide preconditions. `xmin` differs after every later write of the row. What names no category needs none
+// of the table.
+const READ_ROW = `SELECT ${SELECTED}, xmin::text AS version, true AS category_found FROM todos WHERE id = $1`;
+const READ_BOTH = READ_ROW.replace('true', 'EXISTS (SELECT FROM categories WHERE id = $2)');
+
+/**
+ * Times that a change with preconditions is sent, at most: more than writers can be faster, one after the other. A trigger may
+ * write a row and leave out its change.
+ */
+const TRIES = 100;
 
 /** Limits by which it is certain within 2.5 s that a statement has met a database that is lost or stalled. */
 const FOR_ONE_TODO = {
@@ -97,7 +102,7 @@ export async function openPostgresStore(
     try {
       const values = valuesOf(todo);
       const [added] = await database.write<{ id: number }>({ name: 'add', text: ADD, values });
-      if (added === undefined) throw new StoreBroken(NOTHING_MADE);
+      if (added === undefined) throw new StoreBroken(LEFT_OUT);
       return represent({ id: added.id, ...todo });
     } catch (error) {
       if (isCategoryMissing(error)) return 'category-missing';
@@ -106,18 +111,10 @@ export async function openPostgresStore(
   }
 
   async function replace(id: number, replacement: TodoMembers, preconditions: Preconditions) {
-    const write = (version: string | null) =>
-      change({ name: 'replace', text: REPLACE, values: [id, version, ...valuesOf(replacement)] });
+    const write: Change = (version) =>
+      database.write({ name: 'replace', text: REPLACE, values: [id, version, ...valuesOf(replacement)] });
     try {
-      if (asksNothing(preconditions)) return (await write(null)) ? 'replaced' : 'todo-missing';
-      // When another writer was faster, read again: its todo is then the one to compare.
-      for (;;) {
-        const row = await readRow(id, replacement.categoryId);
-        if (row === undefined) return 'todo-missing';
-        if (!row.category_found) return 'category-missing';
-        if (!holdFor(preconditions, row)) return 'precondition-failed';
-        if (await write(row.version)) return 'replaced';
-      }
+      return (await refusalOf(id, write, preconditions, replacement.categoryId)) ?? 'replaced';
     } catch (error) {
       if (isCategoryMissing(error)) return 'category-missing';
       throw error;
@@ -125,27 +122,47 @@ export async function openPostgresStore(
   }
 
   async function remove(id: number, preconditions: Preconditions) {
-    const write = (version: string | null) => change({ name: 'remove', text: REMOVE, values: [id, version] });
-    if (asksNothing(preconditions)) return (await write(null)) ? 'removed' : 'todo-missing';
-    for (;;) {
-      const row = await readRow(id, null);
-      if (row === undefined) return 'todo-missing';
-      if (!holdFor(preconditions, row)) return 'precondition-failed';
-      if (await write(row.version)) return 'removed';
-    }
+    const write: Change = (version) =>
+      database.write({ name: 'remove', text: REMOVE, values: [id, version] });
+    return (await refusalOf(id, write, preconditions)) ?? 'removed';
   }
 
-  async function readRow(id: number, categoryId: number | null): Promise<Row | undefined> {
-    const [row] = await database.read<Row>({ name: 'row', text: READ_ROW, values: [id, categoryId] });
+  /**
+   * Changes a todo whose preconditions hold, as it was read. When another writer was faster, it is read again: its todo is
+   * then the one to compare. One that stays as it was read is kept by a trigger.
+   */
+  function refusalOf(id: number, write: Change, preconditions: Preconditions): Promise<Refusal | undefined>;
+  function refusalOf(
+    id: number,
+    write: Change,
+    preconditions: Preconditions,
+    categoryId: number,
+  ): Promise<Refusal | 'category-missing' | undefined>;
+  async function refusalOf(id: number, write: Change, preconditions: Preconditions, categoryId?: number) {
+    const asks = !asksNothing(preconditions);
+    if (!asks && (await write(null)).length > 0) return undefined;
+    let version: string | undefined;
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      const row = await readRow(id, asks ? categoryId : undefined);
+      if (row === undefined) return 'todo-missing';
+      if (!row.category_found) return 'category-missing';
+      if (!holdFor(preconditions, row)) return 'precondition-failed';
+      if (row.version === version) break;
+      version = row.version;
+      if ((await write(version)).length > 0) return undefined;
+    }
+    await database.checkNoneHidden('todos');
+    throw new StoreBroken(LEFT_OUT);
+  }
+
+  async function readRow(id: number, categoryId?: number): Promise<Row | undefined> {
+    const query =
+      categoryId === undefined
+        ? { name: 'row', text: READ_ROW, values: [id] }
+        : { name: 'both', text: READ_BOTH, values: [id, categoryId] };
+    const [row] = await database.read<Row>(query);
     if (!row?.category_found) await database.checkNoneHidden(row === undefined ? 'todos' : 'categories');
     return row;
-  }
-
-  /** Whether a row was changed. */
-  async function change(query: QueryConfig): Promise<boolean> {
-    const isChanged = (await database.write(query)).length > 0;
-    if (!isChanged) await database.checkNoneHidden('todos');
-    return isChanged;
   }
 
   return {
@@ -171,6 +188,11 @@ export async function openPostgresStore(
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 }
+
+/** Sends a change of a todo with its `xmin`, or whatever that is. The row that was changed, if any. */
+type Change = (version: string | null) => Promise<readonly unknown[]>;
+
+type Refusal = 'todo-missing' | 'precondition-failed';
 
 interface Row extends Todo {
   readonly version: string;
