@@ -32,10 +32,11 @@ const REPLACE = `UPDATE todos SET (${COLUMNS}) = ROW (${parametersFrom(3)})
   WHERE id = $1 AND ($2::xid IS NULL OR xmin = $2) RETURNING id`;
 const REMOVE = 'DELETE FROM todos WHERE id = $1 AND ($2::xid IS NULL OR xmin = $2) RETURNING id';
 
-// The columns that decide preconditions. `xmin` differs after every later write of the row. What names no category needs none
-// of the table.
-const READ_ROW = `SELECT ${SELECTED}, xmin::text AS version, true AS category_found FROM todos WHERE id = $1`;
-const READ_BOTH = READ_ROW.replace('true', 'EXISTS (SELECT FROM categories WHERE id = $2)');
+// The columns that decide preconditions. `xmin` differs after every later write of the row.
+const VERSIONED = `${SELECTED}, xmin::text AS version`;
+const READ_ROW = `SELECT ${VERSIONED} FROM todos WHERE id = $1`;
+const READ_BOTH = `SELECT ${VERSIONED}, EXISTS (SELECT FROM categories WHERE id = $2) AS category_found
+  FROM todos WHERE id = $1`;
 
 /**
  * Times that a change with preconditions is sent, at most: more than writers can be faster, one after the other. A trigger may
@@ -113,8 +114,10 @@ export async function openPostgresStore(
   async function replace(id: number, replacement: TodoMembers, preconditions: Preconditions) {
     const write: Change = (version) =>
       database.write({ name: 'replace', text: REPLACE, values: [id, version, ...valuesOf(replacement)] });
+    // Without preconditions the foreign key decides, and needs no row of the categories to be seen.
+    const read = () => (asksNothing(preconditions) ? readRow(id) : readBoth(id, replacement.categoryId));
     try {
-      return (await refusalOf(id, write, preconditions, replacement.categoryId)) ?? 'replaced';
+      return (await refusalOf(write, preconditions, read)) ?? 'replaced';
     } catch (error) {
       if (isCategoryMissing(error)) return 'category-missing';
       throw error;
@@ -124,28 +127,23 @@ export async function openPostgresStore(
   async function remove(id: number, preconditions: Preconditions) {
     const write: Change = (version) =>
       database.write({ name: 'remove', text: REMOVE, values: [id, version] });
-    return (await refusalOf(id, write, preconditions)) ?? 'removed';
+    return (await refusalOf(write, preconditions, () => readRow(id))) ?? 'removed';
   }
 
   /**
    * Changes a todo whose preconditions hold, as it was read. When another writer was faster, it is read again: its todo is
    * then the one to compare. One that stays as it was read is kept by a trigger.
    */
-  function refusalOf(id: number, write: Change, preconditions: Preconditions): Promise<Refusal | undefined>;
-  function refusalOf(
-    id: number,
+  async function refusalOf<Missing extends string>(
     write: Change,
     preconditions: Preconditions,
-    categoryId: number,
-  ): Promise<Refusal | 'category-missing' | undefined>;
-  async function refusalOf(id: number, write: Change, preconditions: Preconditions, categoryId?: number) {
-    const asks = !asksNothing(preconditions);
-    if (!asks && (await write(null)).length > 0) return undefined;
+    read: () => Promise<Row | Missing>,
+  ): Promise<Missing | 'precondition-failed' | undefined> {
+    if (asksNothing(preconditions) && (await write(null)).length > 0) return undefined;
     let version: string | undefined;
     for (let tries = 0; tries < TRIES; tries += 1) {
-      const row = await readRow(id, asks ? categoryId : undefined);
-      if (row === undefined) return 'todo-missing';
-      if (!row.category_found) return 'category-missing';
+      const row = await read();
+      if (typeof row === 'string') return row;
       if (!holdFor(preconditions, row)) return 'precondition-failed';
       if (row.version === version) break;
       version = row.version;
@@ -155,14 +153,21 @@ export async function openPostgresStore(
     throw new StoreBroken(LEFT_OUT);
   }
 
-  async function readRow(id: number, categoryId?: number): Promise<Row | undefined> {
-    const query =
-      categoryId === undefined
-        ? { name: 'row', text: READ_ROW, values: [id] }
-        : { name: 'both', text: READ_BOTH, values: [id, categoryId] };
-    const [row] = await database.read<Row>(query);
-    if (!row?.category_found) await database.checkNoneHidden(row === undefined ? 'todos' : 'categories');
-    return row;
+  async function readRow(id: number): Promise<Row | 'todo-missing'> {
+    const [row] = await database.read<Row>({ name: 'row', text: READ_ROW, values: [id] });
+    if (row === undefined) await database.checkNoneHidden('todos');
+    return row ?? 'todo-missing';
+  }
+
+  async function readBoth(
+    id: number,
+    categoryId: number,
+  ): Promise<Row | 'todo-missing' | 'category-missing'> {
+    const query = { name: 'both', text: READ_BOTH, values: [id, categoryId] };
+    const [row] = await database.read<Row & { readonly category_found: boolean }>(query);
+    if (row?.category_found) return row;
+    await database.checkNoneHidden(row === undefined ? 'todos' : 'categories');
+    return row === undefined ? 'todo-missing' : 'category-missing';
   }
 
   return {
@@ -192,11 +197,8 @@ export async function openPostgresStore(
 /** Sends a change of a todo with its `xmin`, or whatever that is. The row that was changed, if any. */
 type Change = (version: string | null) => Promise<readonly unknown[]>;
 
-type Refusal = 'todo-missing' | 'precondition-failed';
-
 interface Row extends Todo {
   readonly version: string;
-  readonly category_found: boolean;
 }
 
 /** Whether there are no preconditions on an existing todo: `If-Match: *` is none. */
