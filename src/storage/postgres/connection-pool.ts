@@ -151,7 +151,7 @@ export class ConnectionPool implements AsyncDisposable {
     const { connections } = this.#limits;
     while (this.#waiting.size > this.#opening && this.#connections.size + this.#opening < connections) {
       const probing = this.#failure !== undefined && this.#opening > 0;
-      if (this.#ending || this.#pause !== undefined || probing) return;
+      if (this.#pause !== undefined || probing) return;
       if (!this.#cluster.address.hosts.some((host) => this.#hasRoom(host))) return;
       void this.#open();
     }
