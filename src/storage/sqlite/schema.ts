@@ -29,10 +29,15 @@ const OLDEST_LIBRARY = '3.51.3';
 
 /** Throws an Error for people when the version of a SQLite library is too old. */
 export function checkLibrary(version: string): void {
-  if (version.localeCompare(OLDEST_LIBRARY, 'en', { numeric: true }) >= 0) return;
+  if (numberOf(version) >= numberOf(OLDEST_LIBRARY)) return;
   throw new Error(
     `the SQLite library must be ${OLDEST_LIBRARY} or later (an older one can corrupt a WAL), received ${version}`,
   );
+}
+
+/** As `sqlite3_libversion_number`: 3051003 of 3.51.3. A comparison by `Intl` would cost each start 6 ms. */
+function numberOf(version: string): number {
+  return version.split('.').reduce((number, part) => number * 1_000 + Number(part), 0);
 }
 
 /** The version of the library that is loaded: a build of Node.js may share the system's. */
