@@ -117,6 +117,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
       'src/storage/postgres/add-once.test.ts',
       'src/storage/postgres/store.test.ts',
       'test/storage/postgres-contract.test.ts',
+      'test/storage/postgres-failures.test.ts',
       'test/storage/postgres-list.test.ts',
       'test/storage/postgres-schema.test.ts',
     ],
@@ -127,11 +128,13 @@ export const PARTS: Readonly<Record<string, Part>> = {
     tests: [
       'src/storage/postgres/cancel.test.ts',
       'src/storage/postgres/store.test.ts',
+      'test/storage/postgres-access.test.ts',
+      'test/storage/postgres-channel-binding.test.ts',
       'test/storage/postgres-connections.test.ts',
       'test/storage/postgres-durability.test.ts',
       'test/storage/postgres-failures.test.ts',
-      'test/storage/postgres-row-security.test.ts',
     ],
+    without: 'while a standby is gone|connections that stand still',
   },
   transport: {
     source: ['src/http/transport/{connection,framing,listener,server,validation}.ts'],

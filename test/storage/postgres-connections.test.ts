@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { Event } from '../../src/events.ts';
+import { messageOf } from '../../src/lib/errors.ts';
 import { addressOf } from '../../src/storage/postgres/address.ts';
 import { Cluster } from '../../src/storage/postgres/cluster.ts';
 import { PostgresList } from '../../src/storage/postgres/list.ts';
@@ -77,6 +78,25 @@ test('a statement that the server cannot make, whatever the connection, is refus
     name: 'StoreUnavailable',
     message: /^FOR UPDATE is not allowed with UNION/,
   });
+});
+
+test('what meets others again and again (40001) is refused after three tries, alone and in a transaction', async () => {
+  const url = await server.makeDatabase();
+  await server.execute(url, 'CREATE SEQUENCE times');
+  await using pool = openPool(url);
+  const isRefused = { name: 'StoreUnavailable', message: /^in conflict/ };
+  const conflict = (first = '') => ({
+    text: `DO $$ BEGIN ${first} RAISE 'in conflict' USING ERRCODE = '40001'; END $$`,
+  });
+  await assert.rejects(pool.write(conflict("PERFORM nextval('times');")), isRefused);
+  assert.deepEqual(await pool.read({ text: 'SELECT last_value::int AS times FROM times' }), [{ times: 3 }]);
+  let times = 0;
+  const work = pool.transaction('SET LOCAL search_path TO public', (ask) => {
+    times += 1;
+    return ask(conflict());
+  });
+  await assert.rejects(work, isRefused);
+  assert.equal(times, 3);
 });
 
 test('a role whose idle sessions are ended keeps those of the service', async () => {
@@ -437,8 +457,13 @@ test('a server that does not let go of a connection gets no further one, and ano
   await assert.rejects(pool.read({ text: 'SELECT pg_sleep(600)' }), /no answer in 1000 ms/);
   assert.equal((await pool.read({ text: 'SELECT 1' })).length, 1);
   const { length } = stuck.firsts.filter((first) => first.length !== 16);
-  cancelling.resolve();
   assert.equal(length, 1);
+  spare.refuse();
+  spare.cut();
+  const said = () => pool.read({ text: 'SELECT 1' }).then(String, messageOf);
+  // The first may be that of the connection that is cut.
+  while (!(await said()).includes(`127.0.0.1:${stuck.port}: it has not let go of earlier connections`));
+  cancelling.resolve();
 });
 
 test('while no server will do, there is one try to connect at a time', async () => {

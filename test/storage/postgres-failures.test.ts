@@ -7,7 +7,7 @@ import { todo } from '../support/todo.ts';
 import { openPatient, openPostgresStore, PATIENT, patientBut } from './postgres-pool.ts';
 import { atPort, bothHosts, PostgresServer, stall } from './postgres-server.ts';
 import { startTcpProxy } from './tcp-proxy.ts';
-import { addedTo, found, listed, newTodo, replacement } from './todos.ts';
+import { addedTo, bytesOf, found, listed, newTodo, replacement } from './todos.ts';
 import { startWriters } from './writers.ts';
 
 const server = await PostgresServer.startForAll();
@@ -102,6 +102,7 @@ test('who waits too long for a connection is refused', async () => {
   const lock = await server.lock(url);
   const write = store.remove(1);
   await readsAreRefused(store);
+  await assert.rejects(async () => store.find(1), { message: /none was free in 1000 ms$/ });
   await lock[Symbol.asyncDispose]();
   assert.equal(await write, 'removed');
 });
@@ -133,6 +134,17 @@ test('a list that must be read as a whole waits no longer for a stalled server t
   using _stall = stall([Number(list?.pid)]);
   await server.execute(url, "SELECT pg_stat_reset_shared('bgwriter')");
   await assert.rejects(async () => store.list(), { ...unavailable, message: /: no answer in 1400 ms$/ });
+});
+
+test('a list that must be read as a whole may take longer than a statement for one todo', async () => {
+  const url = await server.makeMigrated();
+  await using store = await openPostgresStore(url, { limits: { ...PATIENT, statementMs: 500 } });
+  const lock = await server.lock(url, 'LOCK TABLE todos');
+  const list = store.list();
+  await server.somebodyWaits(url);
+  await assert.rejects(async () => store.find(1), unavailable);
+  await lock[Symbol.asyncDispose]();
+  assert.equal(bytesOf(await list).toString(), '[]');
 });
 
 test('a write that a stalled server has in hand is of unknown outcome [D9]', async () => {

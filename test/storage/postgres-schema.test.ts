@@ -495,6 +495,31 @@ test('a write that the schema of others refuses is sent once [D11]', async () =>
   ]);
 });
 
+for (const [what, keeping, deletes] of [
+  ['leaves out is sent twice, and once with preconditions', '', 3],
+  [
+    'leaves out and writes is sent 101 times, and 100 with preconditions',
+    'UPDATE public.todos SET gone = gone + 1 WHERE id = OLD.id;',
+    201,
+  ],
+] as const) {
+  test(`a delete that a trigger ${what} [D11]`, async () => {
+    await using served = await serve();
+    await server.execute(
+      served.url,
+      `ALTER TABLE todos ADD gone integer NOT NULL DEFAULT 0; CREATE SEQUENCE times;
+      CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN
+        PERFORM nextval('public.times'); ${keeping} RETURN NULL; END $$;
+      CREATE TRIGGER keep BEFORE DELETE ON todos FOR EACH ROW EXECUTE FUNCTION keep()`,
+    );
+    for (const use of [remove, removeAsItIs])
+      await assert.rejects(use(served.store), isRefusedAs(/leaves out/));
+    assert.deepEqual(await server.execute(served.url, 'SELECT last_value::int AS deletes FROM times'), [
+      { deletes },
+    ]);
+  });
+}
+
 test('a refusal of which the schema is not the reason stays what it is [D11]', async () => {
   await using served = await serve();
   const { url, store, told } = served;

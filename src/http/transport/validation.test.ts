@@ -62,14 +62,41 @@ for (const target of ['/todos/%FF', '/todos/%', '/%00', '/%0D', '/%0a']) {
   });
 }
 
+/** A request of HTTP/1.1 for `/` with one `Host`, as Node.js hands it over, but for these members. */
+function requestWith(members: Partial<IncomingMessage>): IncomingMessage {
+  const request = new IncomingMessage(new Socket());
+  const usual = { method: 'GET', url: '/', httpVersionMajor: 1, httpVersionMinor: 1, headers: { host: 'a' } };
+  return Object.assign(request, usual, members);
+}
+
 /** The fault of a request with these values of `Host`. */
 function faultWith(...hosts: readonly string[]) {
-  const request = new IncomingMessage(new Socket());
-  Object.assign(request, { method: 'GET', url: '/', httpVersionMajor: 1, httpVersionMinor: 1 });
-  request.rawHeaders = hosts.flatMap((host) => ['Host', host]);
-  request.headers = { host: hosts[0] };
-  return faultOf(request);
+  const rawHeaders = hosts.flatMap((host) => ['Host', host]);
+  return faultOf(requestWith({ rawHeaders, headers: { host: hosts[0] } }));
 }
+
+for (const [what, members, detail] of [
+  ['HTTP/0.9', { httpVersionMajor: 0, httpVersionMinor: 9 }, 'The HTTP version must be 1.0 or 1.1.'],
+  ['HTTP/2.0', { httpVersionMajor: 2, httpVersionMinor: 0 }, 'The HTTP version must be 1.0 or 1.1.'],
+  ['the method SOURCE', { method: 'SOURCE' }, 'The method SOURCE is for ICE.'],
+  [
+    'two transfer codings',
+    { headers: { host: 'a', 'transfer-encoding': 'gzip, chunked' } },
+    'The only transfer coding is chunked, and HTTP/1.0 has none.',
+  ],
+] as const) {
+  test(`a request with ${what} is refused for it [Order 1]`, () => {
+    assert.deepEqual(faultOf(requestWith(members)), { status: 400, detail });
+  });
+}
+
+test('an absolute target takes the place of its path, when its authority is valid [R1; Order 1]', () => {
+  const request = requestWith({ url: 'http://example.org:80/todos/5?x' });
+  assert.equal(faultOf(request), undefined);
+  assert.equal(request.url, '/todos/5');
+  const detail = 'The request must have exactly one valid Host header.';
+  assert.deepEqual(faultOf(requestWith({ url: 'http://user@a/todos' })), { status: 400, detail });
+});
 
 for (const host of [
   'a',

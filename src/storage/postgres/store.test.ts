@@ -100,6 +100,40 @@ test('nothing stays of the list of a server that was lost while it was read, whe
   assert.equal(await text(), '[]');
 });
 
+/** The names of the statements that a client has parsed, of what it sent: the messages that begin with `P`. */
+function parsedIn(sent: Buffer): string[] {
+  const names: string[] = [];
+  for (let at = 0; at < sent.length; at += 1 + sent.readUInt32BE(at + 1))
+    if (sent[at] === 'P'.charCodeAt(0)) names.push(sent.toString('utf8', at + 5, sent.indexOf(0, at + 5)));
+  return names;
+}
+
+test('each statement is parsed once on a connection, and has a name from then on', async () => {
+  await using proxy = await startTcpProxy(server.port);
+  await using store = await openPatient(proxy.through(await server.makeMigrated()), { connections: 1 });
+  const round = async (key: string): Promise<void> => {
+    assert.ok(await store.add(MILK));
+    const { id } = Object(await store.add(MILK, once(key)));
+    const asItIs = async () => ({ ifMatch: [(await store.find(id))?.etag ?? ''] });
+    await store.replace(id, replacement('bread', true, 1));
+    assert.equal(await store.replace(id, replacement('oats', true, 1), await asItIs()), 'replaced');
+    await store.list();
+    assert.equal(await store.remove(id, await asItIs()), 'removed');
+    assert.equal(await store.remove(id), 'todo-missing');
+    await store.check();
+  };
+  // The first list is read as a whole, the second by its changes.
+  await round('first');
+  await round('second');
+  const parsed: string[] = [];
+  proxy.edit = (sent) => {
+    parsed.push(...parsedIn(sent));
+    return sent;
+  };
+  await round('third');
+  assert.deepEqual(parsed, []);
+});
+
 test('a start whose purge fails serves', async () => {
   const url = await server.makeMigrated();
   await server.execute(
