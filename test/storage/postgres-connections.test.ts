@@ -334,6 +334,27 @@ test('a connection that nobody needs is closed', async () => {
   await nobodyIsThere(url);
 });
 
+test('a connection that was used a moment ago is kept', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  await using pool = openPool(server.url);
+  const before = await pool.read(PROCESS);
+  t.mock.timers.tick(5_000);
+  assert.deepEqual(await pool.read(PROCESS), before);
+});
+
+test('a transaction sees the database as it is at one moment', async () => {
+  const url = await server.makeDatabase();
+  await server.execute(url, 'CREATE TABLE things ()');
+  await using pool = openPool(url);
+  const counted = await pool.transaction('LOCK TABLE things IN ACCESS SHARE MODE', async (ask) => {
+    const count = { text: 'SELECT count(*)::int AS things FROM things' };
+    const before = await ask(count);
+    await server.execute(url, 'INSERT INTO things DEFAULT VALUES');
+    return [...before, ...(await ask(count))];
+  });
+  assert.deepEqual(counted, [{ things: 0 }, { things: 0 }]);
+});
+
 test('who asks a pool that is closed waits for nothing', async () => {
   const pool = openPool(server.url, { connectionMs: 500 });
   await pool.read({ text: 'SELECT 1' });
