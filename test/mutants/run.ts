@@ -1,5 +1,5 @@
 import { chmodSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { availableParallelism, loadavg } from 'node:os';
+import { availableParallelism, cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { giveUp, run } from '../../tools/command.ts';
 import { randomFrom } from '../storage/random.ts';
@@ -250,7 +250,8 @@ async function examine(
     if (end === 'failed') return resultOf('noticed', `${one.file}: ${said}`);
     if (end === 'broken') broken ??= `${one.file}: ${said}`;
     if (end !== 'hung') continue;
-    const isBusy = (loadavg()[0] ?? 0) > availableParallelism();
+    // Two lanes, and what they start, are no load of others.
+    const isBusy = (loadavg()[0] ?? 0) > 2 * cpus().length;
     if (!isBusy) return resultOf('hung', one.file);
     if (hung !== undefined) break;
     hung = one;
