@@ -260,6 +260,13 @@ test('after 28P01 with a file as it was, nothing is tried again', async () => {
   assert.deepEqual(given, ['wrong', 'wrong']);
 });
 
+test('of a wrong password in the string, that alone is said', async () => {
+  const cluster = new Cluster(addressOf(server.url.replace(PASSWORD, 'wrong')));
+  await assert.rejects(cluster.open({ statementMs: 1_000, strict: false, withinMs: 60_000 }), {
+    message: 'password authentication failed for user "postgres"',
+  });
+});
+
 test('after any other refusal nothing is tried again, though the file has changed', async () => {
   const { path, bare } = await withPasswordFile(PASSWORD);
   const nowhere = bare.replace(/\/todos_\d+$/, '/nowhere');
