@@ -161,6 +161,28 @@ test('an idle connection that ended is told of, also when somebody wants it who 
   assert.deepEqual(told, [{ event: 'connection-lost', reason }]);
 });
 
+test('an idle connection that ended is told of and gives its place back, though nobody wants it', async () => {
+  const told: Event[] = [];
+  await using pool = new StatementPool(new Cluster(addressOf(server.url)), PATIENT, (event) =>
+    told.push(event),
+  );
+  const [{ pid } = {}] = await pool.read<{ pid: number }>(PROCESS);
+  await server.execute(server.url, `SELECT pg_terminate_backend(${pid})`);
+  while (pool.counts().idle > 0) await sleep(10);
+  const reason = 'terminating connection due to administrator command';
+  assert.deepEqual(told, [{ event: 'connection-lost', reason }]);
+});
+
+test('who waits gets the connection that is in use, where the server gives no further one', async () => {
+  const { role, url } = await server.makeRole(server.url);
+  await server.limitConnections(role, 1);
+  await using pool = openPool(url, { connections: 2 });
+  const [used] = await pool.read(PROCESS);
+  const sleeping = pool.read({ text: 'SELECT pg_sleep(0.5)' });
+  assert.deepEqual(await pool.read(PROCESS), [used]);
+  await sleeping;
+});
+
 for (const [name, value] of [
   ['transaction_timeout', '300ms'],
   ['idle_in_transaction_session_timeout', '1ms'],

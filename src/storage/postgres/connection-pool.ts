@@ -29,7 +29,7 @@ export interface Limits extends Pick<ConnectionRequirements, 'writes'> {
 /** Milliseconds to connect, log in and inspect, unless a caller waits longer. A caller may give up before. */
 const OPEN_MS = 3_000;
 
-/** Milliseconds between two rounds that close expired idle connections. */
+/** Milliseconds between two rounds that close idle connections which are lost or expired. */
 const SWEEP_MS = 1_000;
 
 /** Milliseconds between two tries to connect, one at a time, while no server is fit. */
@@ -167,7 +167,6 @@ export class ConnectionPool implements AsyncDisposable {
       this.#failure = undefined;
       const life = this.#limits.lifetimeMs * (0.8 + 0.2 * Math.random());
       this.#connections.set(connection, performance.now() + life);
-      void connection.closed.then(() => this.#lost(connection));
       this.put(connection);
     } catch (error) {
       this.#opening -= 1;
@@ -198,19 +197,10 @@ export class ConnectionPool implements AsyncDisposable {
     });
   }
 
-  /**
-   * Called when a connection has ended by itself. Its user learns of it by the statement; a new one is opened when it is
-   * needed.
-   */
-  #lost(connection: ServerConnection): void {
-    if (!this.#idle.includes(connection)) return;
-    this.#discard(connection, connection.lost?.message ?? 'the connection ended');
-  }
-
-  /** Drops an idle connection. The reason of its loss may be known before its end. */
-  #discard(idle: ServerConnection, reason = idle.lost?.message): void {
+  /** Drops an idle connection, and says why when it was lost. */
+  #discard(idle: ServerConnection): void {
     this.drop(idle);
-    if (reason !== undefined) this.#logEvent({ event: 'connection-lost', reason });
+    if (idle.lost !== undefined) this.#logEvent({ event: 'connection-lost', reason: idle.lost.message });
   }
 
   #sweep(): void {

@@ -64,8 +64,6 @@ export class ServerConnection {
   #ended = false;
   #changed = (): void => {};
   readonly #left = Promise.withResolvers<void>();
-  /** Resolves when the connection is closed. */
-  readonly closed: Promise<void>;
   /** Resolves after `leave`, when the server has released the connection, cannot be reached, or its time is over. */
   readonly left = this.#left.promise;
 
@@ -91,13 +89,10 @@ export class ServerConnection {
     client.on('error', (error) => {
       this.#lost ??= error;
     });
-    this.closed = new Promise((resolve) => {
-      connection.once('end', () => {
-        this.#ended = true;
-        if (this.#afterError === undefined) this.#changed();
-        else this.#rest(false);
-        resolve();
-      });
+    connection.once('end', () => {
+      this.#ended = true;
+      if (this.#afterError === undefined) this.#changed();
+      else this.#rest(false);
     });
   }
 
