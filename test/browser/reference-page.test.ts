@@ -121,6 +121,7 @@ for (const profile of ['shared-list', 'error-demo'] as const) {
         await page.emulateMedia({ colorScheme });
         await page.reload();
         await page.locator(`body.${colorScheme}-mode`).waitFor();
+        await page.evaluate(AT_REST);
         for (const [title, call] of operations[profile]) {
           await goTo(page, title);
           await testButton(page, call).waitFor();
@@ -169,6 +170,13 @@ async function paste(page: Page, field: string, text: string): Promise<void> {
   await page.getByRole('textbox', { name: field }).first().focus();
   await page.keyboard.insertText(text);
 }
+
+/** What fades in has its colours at once: half faded, no colour has enough contrast. */
+const AT_REST = `{
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync('*, ::before, ::after { animation-duration: 0s !important; transition-duration: 0s !important }');
+  document.adoptedStyleSheets.push(sheet);
+}`;
 
 /** What axe-core finds on the page: of each element its rule and its HTML, shortened. */
 async function violationsOf(page: Page): Promise<readonly string[]> {

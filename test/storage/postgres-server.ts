@@ -494,7 +494,7 @@ async function makeData(dataFolder: string, programs: string, user: User | undef
     for (const path of [dataFolder, passwordFile]) await chown(path, user.uid, user.gid);
   const flags = ['--username=postgres', '--auth=password', '--encoding=UTF8', '--locale=C', '--no-sync'];
   const { stdout: version } = await run(join(programs, 'initdb'), ['--version']);
-  // A connection would spend half of its time on the 4,096 rounds of its password. PostgreSQL 15 has no fewer.
+  // A connection would spend two fifths of its time on the 4,096 rounds of its password. PostgreSQL 15 has no fewer.
   if (Number(/\d+/.exec(version)) >= 16) flags.push('--set=scram_iterations=1');
   const where = [`--pgdata=${dataFolder}`, `--pwfile=${passwordFile}`];
   await run(join(programs, 'initdb'), [...where, ...flags], user);
