@@ -9,10 +9,10 @@ import { Cluster } from '../../src/storage/postgres/cluster.ts';
 import { PostgresList } from '../../src/storage/postgres/list.ts';
 import { openPostgresMaintenance } from '../../src/storage/postgres/maintenance.ts';
 import { sizeOf, TAKE_LOCK } from '../../src/storage/postgres/schema.ts';
-import { StatementPool } from '../../src/storage/postgres/statement-pool.ts';
+import type { StatementPool } from '../../src/storage/postgres/statement-pool.ts';
 import { OutcomeUnknown, StoreNotWritable } from '../../src/todos/store.ts';
 import { standStill } from '../support/process-figures.ts';
-import { openPatient, openPool, openPostgresStore, PATIENT } from './postgres-pool.ts';
+import { openPatient, openPool, openPostgresStore } from './postgres-pool.ts';
 import { PostgresServer, signal, stall } from './postgres-server.ts';
 import { startTcpProxy } from './tcp-proxy.ts';
 import { addedTo, found, newTodo } from './todos.ts';
@@ -148,9 +148,7 @@ test('a read that meets the end of an idle session (57P05) is repeated, alone an
 
 test('an idle connection that ended is told of, also when somebody wants it who is faster than its end', async () => {
   const told: Event[] = [];
-  await using pool = new StatementPool(new Cluster(addressOf(server.url)), PATIENT, (event) =>
-    told.push(event),
-  );
+  await using pool = openPool(server.url, { logEvent: (event) => told.push(event) });
   await meetingTheEnd(pool, async () => {
     // The last words of the server are heard between these two, and that the connection is closed after them.
     await setImmediate();
@@ -163,9 +161,7 @@ test('an idle connection that ended is told of, also when somebody wants it who 
 
 test('an idle connection that ended is told of and gives its place back, though nobody wants it', async () => {
   const told: Event[] = [];
-  await using pool = new StatementPool(new Cluster(addressOf(server.url)), PATIENT, (event) =>
-    told.push(event),
-  );
+  await using pool = openPool(server.url, { logEvent: (event) => told.push(event) });
   const [{ pid } = {}] = await pool.read<{ pid: number }>(PROCESS);
   await server.execute(server.url, `SELECT pg_terminate_backend(${pid})`);
   while (pool.counts().idle > 0) await sleep(10);

@@ -1,3 +1,4 @@
+import type { LogEvent } from '../../src/events.ts';
 import { SETTINGS } from '../../src/settings/table.ts';
 import { addressOf } from '../../src/storage/postgres/address.ts';
 import { Cluster } from '../../src/storage/postgres/cluster.ts';
@@ -22,6 +23,7 @@ export const PATIENT: Limits = {
 
 interface Wanted extends Partial<Limits> {
   readonly prepare?: boolean;
+  readonly logEvent?: LogEvent;
 }
 
 type Options = Partial<Parameters<typeof open>[1]>;
@@ -47,6 +49,9 @@ export function patientBut(limit: keyof Limits) {
 }
 
 /** A pool that is as `PATIENT` says, except where a test wants it otherwise. */
-export function openPool(url: string, { prepare, ...limits }: Wanted = {}): StatementPool {
-  return new StatementPool(new Cluster(addressOf(url), prepare), { ...PATIENT, ...limits }, () => {});
+export function openPool(
+  url: string,
+  { prepare, logEvent = () => {}, ...limits }: Wanted = {},
+): StatementPool {
+  return new StatementPool(new Cluster(addressOf(url), prepare), { ...PATIENT, ...limits }, logEvent);
 }
