@@ -8,7 +8,6 @@ import { HttpConnection } from '../../src/http/transport/connection.ts';
 import { LIMITS } from '../../src/http/transport/limits.ts';
 import { beginDrain, HURRIED, setClocks, startDemo } from '../support/demo.ts';
 import { assertRefused, Connection } from '../support/raw.ts';
-import { outputOf, UPLOADS } from './stacks.ts';
 
 /** Milliseconds. Longer than any test takes on a slow machine. */
 const FOR_EVER = { silenceTimeout: 600_000, lingerTimeout: 600_000 };
@@ -185,10 +184,4 @@ describe('What comes behind a last answer', { concurrency: true }, () => {
     await Promise.all([ended(first), ended(second), refused.closed()]);
     assert.equal((await fetch(`${own.url}/todos/1`)).status, 200);
   });
-
-  for (const stack of UPLOADS) {
-    test(`ten uploads of 5 MB by ${stack.name} get their 413 [B5]`, { skip: stack.missing }, async () => {
-      assert.deepEqual(await outputOf(stack, `${demo.url}/todos/1/complete`), Array(10).fill('413'));
-    });
-  }
 });

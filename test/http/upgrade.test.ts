@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
-import { createServer, type Server } from 'node:http';
-import type { Socket } from 'node:net';
 import { after, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { cases } from '../support/cases.ts';
 import { HURRIED, setClocks, startDemo } from '../support/demo.ts';
-import { listen } from '../support/folder.ts';
 import { Connection } from '../support/raw.ts';
-import { CURL_GETS, JAVA_GETS, outputOf } from './stacks.ts';
 
 const demo = await startDemo({ limits: { connectionsCheckingInterval: 50 } });
 after(() => demo[Symbol.asyncDispose]());
@@ -91,38 +87,6 @@ describe('An Upgrade is ignored', () => {
       demo.server.off('request', count);
       assert.deepEqual(connection.statuses(), [200, 408]);
       assert.equal(parsed, 1);
-    });
-  }
-
-  /** How many connections a server gets while this runs. */
-  async function connectionsTo(server: Server, ask: () => Promise<unknown>): Promise<number> {
-    const sockets = new Set<Socket>();
-    const keep = (socket: Socket) => sockets.add(socket);
-    server.on('connection', keep);
-    await ask();
-    server.off('connection', keep);
-    return sockets.size;
-  }
-
-  for (const stack of [JAVA_GETS, CURL_GETS]) {
-    test(`500 requests of ${stack.name} take no more connections than they take of a bare node:http [R9]`, {
-      skip: stack.missing,
-    }, async () => {
-      await using bare = createServer((_, response) => response.end('{}'));
-      const bareUrl = `http://127.0.0.1:${await listen(bare)}`;
-      const counts = [];
-      for (const [server, url] of [
-        [bare, bareUrl],
-        [demo.server, demo.url],
-      ] as const) {
-        setClocks(demo);
-        const ask = async () => {
-          assert.deepEqual(await outputOf(stack, `${url}/todos/1`, '500'), Array(500).fill('200'));
-        };
-        counts.push(await connectionsTo(server, ask));
-      }
-      const [allowed = 0, taken = 0] = counts;
-      assert.ok(taken <= allowed, `${taken} connections, ${allowed} to node:http`);
     });
   }
 });

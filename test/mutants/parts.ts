@@ -154,7 +154,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
       'test/lifecycle/idle-at-stop.test.ts',
       'test/lifecycle/stall.test.ts',
     ],
-    without: 'ten uploads|a flood of 1,000|descriptor',
+    without: 'a flood of 1,000|descriptor',
   },
   sockets: {
     source: ['src/http/transport/{address,given-socket,socket-file}.ts'],

@@ -29,16 +29,16 @@ const JAVAC = ['javac', '-version'];
 /** For a program that ends within a second: nothing is compiled twice, and one thread collects garbage. */
 const JAVA = ['java', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
 
-export const JAVA_GETS = stack("Java's HttpClient", 'openjdk-17-jdk-headless', JAVAC, [
-  ...JAVA,
-  source('Gets.java'),
-]);
-export const CURL_GETS = stack(
-  'curl --http2',
-  'curl',
-  ['curl', '--http2', '--version'],
-  ['sh', '-c', 'exec curl --http2 -sS -o /dev/null -w "%{http_code}\\n" "$0?[1-$1]"'],
-);
+/** They ask for the same todo many times, and offer HTTP/2 by an upgrade. */
+export const GETS = [
+  stack("Java's HttpClient", 'openjdk-17-jdk-headless', JAVAC, [...JAVA, source('Gets.java')]),
+  stack(
+    'curl --http2',
+    'curl',
+    ['curl', '--http2', '--version'],
+    ['sh', '-c', 'exec curl --http2 -sS -o /dev/null -w "%{http_code}\\n" "$0?[1-$1]"'],
+  ),
+];
 
 /** They write all of a body before they read: ten times, each on a connection of its own. */
 export const UPLOADS = [
