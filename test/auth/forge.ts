@@ -1,4 +1,14 @@
-import { constants, createHmac, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import {
+  constants,
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+} from 'node:crypto';
+import { readFileSync } from 'node:fs';
 
 export const ISSUER = 'https://login.example.org';
 export const AUDIENCE = 'todo-service';
@@ -17,8 +27,8 @@ export interface Draft {
 
 /** Keys of a test issuer. `fixed` is published with `alg`, the others without; `stranger` and others never. */
 const PAIRS = {
-  rsa: generateKeyPairSync('rsa', { modulusLength: 2048 }),
-  fixed: generateKeyPairSync('rsa', { modulusLength: 2048 }),
+  rsa: rsaPair('issuer'),
+  fixed: rsaPair('fixed'),
   p256: generateKeyPairSync('ec', { namedCurve: 'P-256' }),
   p384: generateKeyPairSync('ec', { namedCurve: 'P-384' }),
   p521: generateKeyPairSync('ec', { namedCurve: 'P-521' }),
@@ -30,10 +40,16 @@ export type KeyName = keyof typeof PAIRS;
 export const SECRET = randomBytes(64);
 
 export const STRANGERS = {
-  rsa: generateKeyPairSync('rsa', { modulusLength: 2048 }),
+  rsa: rsaPair('stranger'),
   p256: generateKeyPairSync('ec', { namedCurve: 'P-256' }),
   ed: generateKeyPairSync('ed25519'),
 } as const;
+
+/** Of 2,048 bits: a new one takes longer than most tests. Only these tests trust it. */
+function rsaPair(name: string) {
+  const privateKey = createPrivateKey(readFileSync(new URL(`rsa/test-only-${name}.key`, import.meta.url)));
+  return { privateKey, publicKey: createPublicKey(privateKey) };
+}
 
 /** The algorithm that a draft with this key uses. */
 const ALGORITHMS: Readonly<Record<KeyName, string>> = {

@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import { authenticateWith, canWriteTodos } from '../../src/auth/admit.ts';
 import { examineToken } from '../../src/auth/explain/examine.ts';
 import { fixedKeys } from '../../src/auth/keys/keys.ts';
+import { fromSecret } from '../../src/auth/keys/verification-key.ts';
 import { readAuth } from '../../src/auth/settings.ts';
 import { readSettings } from '../../src/settings/read.ts';
-import { forge, jwkOf, privateKey, publicKey, signer } from './forge.ts';
+import { forge, mac, SECRET } from './forge.ts';
 import TOKENS from './tokens.json' with { type: 'json' };
-import { usable } from './trust.ts';
 
 type Claims = Readonly<Record<string, unknown>>;
 type Settings = Readonly<Record<string, string>>;
@@ -27,21 +27,20 @@ const PROVIDERS: readonly Provider[] = TOKENS.providers;
 const now = Math.floor(Date.now() / 1000);
 
 function tokenOf({ header }: Provider, claims: Claims): string {
-  const sign = signer('ES256', privateKey('p256'));
   return forge({
-    header: { ...header, alg: 'ES256' },
+    header: { ...header, alg: 'HS256' },
     claims: { iat: now, exp: now + 600, ...claims },
-    sign,
+    sign: mac('sha256'),
   });
 }
 
-/** What a service with these settings trusts that has the keys of the test. */
+/** What a service with these settings trusts that has the key of the test: a secret, whose signatures cost least. */
 async function trustOf({ header }: Provider, settings: Settings) {
   const { TODO_AUTH_KEYS_FILE: _, ...named } = settings;
   const read = readSettings({ ...named, TODO_AUTH_JWKS_URL: 'https://id.example.org/jwks' }, {});
   const auth = await readAuth(read, 'production');
   assert.ok(auth && read.faults.length === 0, read.faults.join());
-  return { ...auth, keys: fixedKeys([usable(jwkOf(publicKey('p256'), header.kid))], 'here'), now: Date.now };
+  return { ...auth, keys: fixedKeys([fromSecret(SECRET, header.kid)], 'here'), now: Date.now };
 }
 
 type Rank = 'refused' | 'reads' | 'writes';

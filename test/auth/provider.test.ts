@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createHash, generateKeyPairSync } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { test } from 'node:test';
@@ -8,6 +8,7 @@ import { quietProvider } from '../../tools/quiet-provider.ts';
 import { listen } from '../support/folder.ts';
 import { runCommand } from '../support/run-command.ts';
 import { startService } from '../support/start.ts';
+import { privateKey } from './forge.ts';
 import { PAGE, settingsOf } from './provider-page.ts';
 import { callerOf } from './trust.ts';
 
@@ -24,9 +25,8 @@ const LIFETIMES = [
 ];
 
 /** A private RSA key as the provider wants it. */
-function providerKey(kid: string) {
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  return { ...privateKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'RS256' };
+function providerKey(kid: string, key: 'rsa' | 'fixed' = 'rsa') {
+  return { ...privateKey(key).export({ format: 'jwk' }), kid, use: 'sig', alg: 'RS256' };
 }
 
 /** The configuration that the page shows for oidc-provider, with these claims. */
@@ -229,7 +229,7 @@ test('the application of the page sees the role in its ID tokens, and writes wit
 });
 
 test('keys rotate without a restart: the new one is found, the one that left is refused, the known ones outlive an outage', async () => {
-  const [first, second] = [providerKey('first'), providerKey('second')];
+  const [first, second] = [providerKey('first'), providerKey('second', 'fixed')];
   await using provider = await startProvider(first);
   await using service = await startService({ env: provider.settings });
   const { read } = callerOf(service.baseUrl);
@@ -286,7 +286,7 @@ test('20 busy clients lose no fresh token when the provider changes its key and 
     }
   });
   while (answered < 40) await pause(20);
-  await provider.restart(providerKey('main'));
+  await provider.restart(providerKey('main', 'fixed'));
   isChanged = true;
   while (fresh.length < 100) await pause(20);
   stops = true;
