@@ -6,7 +6,7 @@ import { chmodSync, cpSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { run } from './command.ts';
-import { writeCompletions } from './completions.ts';
+import { commandsOf, writeCompletions } from './completions.ts';
 import { commitOf } from './origin.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -23,4 +23,4 @@ cpSync(src, dist, { recursive: true, filter: (path) => !/\.(ts|js)$/.test(path) 
 
 writeFileSync(join(dist, 'built.json'), JSON.stringify({ commit: commitOf(root) }));
 chmodSync(join(dist, 'start.js'), 0o755);
-writeCompletions([process.execPath, join(dist, 'start.js')], join(dist, 'completions'));
+writeCompletions(commandsOf([process.execPath, join(dist, 'start.js')]), join(dist, 'completions'));

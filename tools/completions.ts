@@ -31,9 +31,8 @@ export const COMPLETIONS = {
   fish: 'todo-service.fish',
 } as const;
 
-/** Writes a file for each shell into a folder of its name. @param program The words that run it. */
-export function writeCompletions(program: readonly [string, ...string[]], folder: string): void {
-  const commands = commandsOf(program);
+/** Writes a file for each shell into a folder of its name. */
+export function writeCompletions(commands: readonly Command[], folder: string): void {
   for (const [shell, make] of Object.entries({ bash, zsh, fish })) {
     const file = join(folder, shell, COMPLETIONS[shell as keyof typeof COMPLETIONS]);
     write(file, make(commands));
@@ -41,7 +40,7 @@ export function writeCompletions(program: readonly [string, ...string[]], folder
   }
 }
 
-/** Every command of a program with its flags. */
+/** Every command of a program with its flags. The words run the program. */
 export function commandsOf([file, ...first]: readonly [string, ...string[]]): readonly Command[] {
   const helpOf = (words: string) => {
     const help = outputOf(file, ...first, ...words.split(' ').filter(Boolean), '--help');

@@ -5,8 +5,11 @@ import type { Canaries } from './canaries.ts';
 /** Characters of an answer that are looked at again with the next piece: longer than any canary. */
 const OVERLAP = 1_000;
 
-/** An interim answer's head, or an answer's; the group is the class of its status. */
-const STATUS_LINE = /(?=HTTP\/1\.[01] [1-5]\d\d )/;
+/** How an answer begins, and an interim one. */
+const VERSION = 'HTTP/1.';
+
+/** The group is the class of the status. */
+const STATUS_LINE = /^HTTP\/1\.[01] ([1-5])\d\d /;
 
 /**
  * Watches every client socket that `net.connect` opens in this process from now on, those of `node:http` and
@@ -20,7 +23,7 @@ export function watchSockets(canaries: Canaries): void {
 }
 
 function watch(socket: Socket, canaries: Canaries): void {
-  let isHttp = false;
+  let isHttp: boolean | undefined;
   let isError = false;
   let seen = '';
   const keep = (chunk: unknown) => canaries.keepSent(textOf(chunk));
@@ -28,14 +31,15 @@ function watch(socket: Socket, canaries: Canaries): void {
   socket._write = calling(keep, socket._write);
   if (socket._writev !== undefined) socket._writev = calling(keep, socket._writev);
   socket.push = calling((chunk) => {
-    for (const piece of `${seen}${textOf(chunk)}`.split(STATUS_LINE)) {
-      const status = /^HTTP\/1\.[01] ([1-5])/.exec(piece)?.[1];
-      if (status !== undefined) {
-        isHttp = true;
-        isError = status >= '4';
-      }
-      // A database may tell its owner where it is.
-      if (isHttp) canaries.searchAnswer(piece, isError);
+    const text = `${seen}${textOf(chunk)}`;
+    // A database may tell its owner where it is.
+    isHttp ??= text === '' ? undefined : text.startsWith(VERSION.slice(0, text.length));
+    if (!isHttp) return;
+    for (const [index, rest] of text.split(VERSION).entries()) {
+      const piece = index === 0 ? rest : `${VERSION}${rest}`;
+      const status = STATUS_LINE.exec(piece)?.[1];
+      if (status !== undefined) isError = status >= '4';
+      canaries.searchAnswer(piece, isError);
       seen = piece.slice(-OVERLAP);
     }
   }, socket.push);

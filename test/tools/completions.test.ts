@@ -12,8 +12,8 @@ import { PROGRAM, preloading, runProgram } from '../support/start.ts';
 const folder = await temporaryFolder();
 after(() => folder[Symbol.asyncDispose]());
 const program = [process.execPath, PROGRAM] as const;
-writeCompletions(program, folder.path);
 const commands = commandsOf(program);
+writeCompletions(commands, folder.path);
 
 /** What there is to complete: files, one with a blank, and a folder. */
 const files = join(folder.path, 'files');

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CARRIED_SCRIPT, readScalarScript } from '../../src/server/reference-page.ts';
 import { giveUp, run } from '../command.ts';
-import { writeCompletions } from '../completions.ts';
+import { commandsOf, writeCompletions } from '../completions.ts';
 import { write } from '../files.ts';
 import { commitOf } from '../origin.ts';
 import runtime from '../runtime/package.json' with { type: 'json' };
@@ -56,4 +56,4 @@ write('build/LICENSES.txt', licensesOf([...packages, 'node_modules/@scalar/fasti
 run(process.execPath, '--random-seed=1', '--build-sea', keep('sea.json', JSON.stringify(config)));
 // macOS runs no executable whose signature does not fit.
 if (process.platform === 'darwin') run('codesign', '--force', '--sign', '-', OUTPUT);
-writeCompletions([OUTPUT], 'build/completions');
+writeCompletions(commandsOf([OUTPUT]), 'build/completions');
