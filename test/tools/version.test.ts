@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { basename, join, matchesGlob } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -15,24 +15,30 @@ const LEFT = `.git\n${readFileSync(join(ROOT, '.gitignore'), 'utf8')}`.split(/\/
 
 await using copy = await temporaryFolder();
 
-/** Runs the tool in a copy of the checkout. */
-function setVersion(...words: readonly string[]) {
+/** Makes a copy of the checkout. */
+function copyOfCheckout(): string {
   const folder = mkdtempSync(join(copy.path, 'checkout-'));
   cpSync(ROOT, folder, {
     recursive: true,
     filter: (path) => path === ROOT || !LEFT.some((name) => matchesGlob(basename(path), name)),
   });
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  return folder;
+}
+
+/** Runs the tool in a checkout. */
+function setVersion(folder: string, ...words: readonly string[]) {
   const tool = join(folder, 'tools/release/version.ts');
   const { status, stdout, stderr } = spawnSync(process.execPath, [tool, ...words], {
     cwd: folder,
     encoding: 'utf8',
   });
-  return { folder, status, stdout, stderr };
+  return { status, stdout, stderr };
 }
 
 test('set-version leaves no page and no manifest with the old version, and each knows the repository', () => {
-  const { folder, status, stdout } = setVersion('98.76.5', '--repository', 'acme/todo-list');
+  const folder = copyOfCheckout();
+  const { status, stdout } = setVersion(folder, '98.76.5', '--repository', 'acme/todo-list');
   assert.equal(status, 0);
   const read = (file: string) => readFileSync(join(folder, file), 'utf8');
   const found = spawnSync(
@@ -55,11 +61,20 @@ test('set-version leaves no page and no manifest with the old version, and each 
   }
 });
 
+const unchanged = copyOfCheckout();
+const files = () =>
+  readdirSync(unchanged, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => !name.startsWith('node_modules'),
+  );
+const contents = () => files().map((name) => [name, statSync(join(unchanged, name)).mtimeMs]);
+const before = contents();
+
 for (const words of [[], ['1.2'], ['v1.2.3'], ['1.2.3', '--repository', 'todo']]) {
   test(`set-version ${words.join(' ')} is refused and changes nothing`, () => {
-    const { status, stdout, stderr } = setVersion(...words);
+    const { status, stdout, stderr } = setVersion(unchanged, ...words);
     assert.deepEqual([status, stdout], [2, '']);
     assert.match(stderr, /Usage: node tools\/release\/version.ts VERSION/);
+    assert.deepEqual(contents(), before);
   });
 }
 
