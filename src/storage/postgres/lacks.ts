@@ -48,8 +48,9 @@ const ASTRAY = `format('its function %s must find "%s" in the schema of "todos",
 // where there is nothing to have a right on, or no right is needed. Inlined, the parts would be planned several times.
 const FIND = `WITH needed AS MATERIALIZED (
     SELECT place, kind, name, part, type,
-      (SELECT pg_roles.oid FROM pg_roles LEFT JOIN pg_proc ON pg_proc.oid = to_regprocedure(by)
-        WHERE CASE WHEN by IS NULL OR NOT prosecdef THEN rolname = current_user ELSE pg_roles.oid = proowner END) AS role,
+      CASE WHEN by IS NULL THEN caller
+        ELSE (SELECT CASE WHEN prosecdef THEN proowner ELSE caller END FROM pg_proc WHERE oid = to_regprocedure(by))
+      END AS role,
       CASE WHEN kind IN ('function', 'path') THEN to_regprocedure(name)::oid
         ELSE (SELECT oid FROM pg_class WHERE oid = to_regclass(name) AND relkind IN ('r', 'p')) END AS object,
       CASE WHEN kind = 'sequence' AND EXISTS (
@@ -58,6 +59,7 @@ const FIND = `WITH needed AS MATERIALIZED (
       (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('todos')) AS home
     FROM ROWS FROM (json_to_recordset($1) AS (kind text, name text, part text, type text, by text))
       WITH ORDINALITY AS need (kind, name, part, type, by, place)
+      CROSS JOIN (SELECT oid AS caller FROM pg_roles WHERE rolname = current_user) AS asks
   ), looked AS MATERIALIZED (
     SELECT *, CASE kind WHEN 'path' THEN ${FOUND_BY_PATH} END AS finds,
       CASE kind WHEN 'path' THEN (SELECT oid FROM pg_class WHERE relnamespace = home AND relname = part) END AS wanted
