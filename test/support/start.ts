@@ -86,6 +86,7 @@ export async function startService(options: ServeOptions = {}): Promise<Running>
   const settings = options.auth === undefined ? {} : await authVariables(options.auth, dataDir);
   const program = options.built === true ? built : sourceOf(options.checkout);
   const child = launch(program, serveArguments(options, dataDir), {
+    ...cacheOf(options.checkout),
     ...FEW_CONNECTIONS,
     ...settings,
     ...options.env,
@@ -162,7 +163,8 @@ export async function runProgram(
     readonly user?: { readonly uid: number; readonly gid: number };
   } = {},
 ): Promise<Finished> {
-  const child = launch(sourceOf(options.checkout), args, options.env ?? {}, options.user);
+  const env = { ...cacheOf(options.checkout), ...options.env };
+  const child = launch(sourceOf(options.checkout), args, env, options.user);
   const output = collect(child);
   child.stdin.end(options.input ?? '');
   const code = await within(exitOf(child), 'the program did not end', child, output);
@@ -213,6 +215,12 @@ export async function authVariables(auth: Trust, folder: string): Promise<Record
 
 function sourceOf(checkout: string | undefined): string {
   return checkout === undefined ? PROGRAM : resolve(checkout, 'src/start.js');
+}
+
+/** Where a checkout finds what is compiled of its source: what it shares with this one needs no place of its own. */
+function cacheOf(checkout: string | undefined): Readonly<Record<string, string>> {
+  if (checkout === undefined || process.env.NODE_COMPILE_CACHE === undefined) return {};
+  return { NODE_COMPILE_CACHE: resolve(checkout, 'node_modules/.cache/node') };
 }
 
 function serveArguments(options: ServeOptions, dataDir: string): string[] {
