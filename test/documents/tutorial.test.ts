@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort, temporaryFolder } from '../support/folder.ts';
+import { cacheOf } from '../support/start.ts';
 
 const PAGE = await readFile('docs/tutorial.md', 'utf8');
 
@@ -66,6 +67,7 @@ test('a reader who types what the tutorial says, into two terminals, sees what i
       .replaceAll(/'(\/home\/ada\/[^']*)'/g, '$1');
 
   const variables = {
+    ...cacheOf(path),
     CURL_HOME: path,
     MODULES: resolve('node_modules'),
     npm_config_update_notifier: 'false',

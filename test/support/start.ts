@@ -217,8 +217,11 @@ function sourceOf(checkout: string | undefined): string {
   return checkout === undefined ? PROGRAM : resolve(checkout, 'src/start.js');
 }
 
-/** Where a checkout finds what is compiled of its source: what it shares with this one needs no place of its own. */
-function cacheOf(checkout: string | undefined): Readonly<Record<string, string>> {
+/**
+ * Where a checkout finds what is compiled of its source, by its own `node_modules`: behind a link, what it shares with
+ * this one is compiled already.
+ */
+export function cacheOf(checkout: string | undefined): Readonly<Record<string, string>> {
   if (checkout === undefined || process.env.NODE_COMPILE_CACHE === undefined) return {};
   return { NODE_COMPILE_CACHE: resolve(checkout, 'node_modules/.cache/node') };
 }

@@ -10,7 +10,7 @@ import { lockedFor } from '../../tools/locked.ts';
 import { plainEnvironment, project } from '../package/npm.ts';
 import { run, serve } from '../package/program.ts';
 import { closedToOthers, temporaryFolder } from '../support/folder.ts';
-import { preloading } from '../support/start.ts';
+import { cacheOf, preloading } from '../support/start.ts';
 
 /** Git's own folder, and names that it ignores: what a run leaves in a checkout. */
 const LEFT = `.git\n${readFileSync(join(project, '.gitignore'), 'utf8')}`.split(/\/?\n/);
@@ -36,7 +36,7 @@ for (const place of [
   mkdirSync(dirname(join(root, place)), { recursive: true });
   symlinkSync(join(project, place), join(root, place));
 }
-const place = { cwd: root, env: { ...plainEnvironment, NODE_ENV: 'production' } };
+const place = { cwd: root, env: { ...plainEnvironment, ...cacheOf(root), NODE_ENV: 'production' } };
 
 /** What works without them, or is run by npm in the course of another. */
 const OTHERS = ['start', 'token', 'attack', 'generators', 'conformance', 'prepack', 'postpack', 'check'];
