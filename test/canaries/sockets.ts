@@ -23,7 +23,7 @@ export function watchSockets(canaries: Canaries): void {
 }
 
 function watch(socket: Socket, canaries: Canaries): void {
-  let isHttp: boolean | undefined;
+  let isHttp = false;
   let isError = false;
   let seen = '';
   const keep = (chunk: unknown) => canaries.keepSent(textOf(chunk));
@@ -31,15 +31,15 @@ function watch(socket: Socket, canaries: Canaries): void {
   socket._write = calling(keep, socket._write);
   if (socket._writev !== undefined) socket._writev = calling(keep, socket._writev);
   socket.push = calling((chunk) => {
-    const text = `${seen}${textOf(chunk)}`;
-    // A database may tell its owner where it is.
-    isHttp ??= text === '' ? undefined : text.startsWith(VERSION.slice(0, text.length));
-    if (!isHttp) return;
-    for (const [index, rest] of text.split(VERSION).entries()) {
+    for (const [index, rest] of `${seen}${textOf(chunk)}`.split(VERSION).entries()) {
       const piece = index === 0 ? rest : `${VERSION}${rest}`;
       const status = STATUS_LINE.exec(piece)?.[1];
-      if (status !== undefined) isError = status >= '4';
-      canaries.searchAnswer(piece, isError);
+      if (status !== undefined) {
+        isHttp = true;
+        isError = status >= '4';
+      }
+      // A database may tell its owner where it is.
+      if (isHttp) canaries.searchAnswer(piece, isError);
       seen = piece.slice(-OVERLAP);
     }
   }, socket.push);

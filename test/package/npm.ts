@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { globSync } from 'node:fs';
+import { cpSync, globSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, matchesGlob } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
 import { plain } from '../support/environment.ts';
@@ -17,6 +17,16 @@ const { NODE_TEST_CONTEXT: _, ...inherited } = plain(process.env);
 
 /** The caller's environment without what a machine or its user has chosen, and what makes a child report as a test. */
 export const plainEnvironment = inherited;
+
+/** Git's own folder, and names that it ignores: what a run leaves in a checkout. */
+const LEFT = `.git\n${readFileSync(join(project, '.gitignore'), 'utf8')}`.split(/\/?\n/);
+
+/** Copies what a clone has of the project into `folder`. @param isWanted Is asked with paths of the project. */
+export function copyCheckout(folder: string, isWanted: (path: string) => boolean = () => true): void {
+  const isLeft = (path: string) => LEFT.some((name) => matchesGlob(basename(path), name));
+  const filter = (path: string) => path === project || (!isLeft(path) && isWanted(path));
+  cpSync(project, folder, { recursive: true, filter });
+}
 
 /** An environment of nothing but programs, those of `folder` first. */
 export function programsOf(folder: string): { readonly PATH: string } {

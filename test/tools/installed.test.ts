@@ -1,31 +1,23 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { basename, dirname, join, matchesGlob } from 'node:path';
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
 import { write } from '../../tools/files.ts';
 import { lockedFor } from '../../tools/locked.ts';
-import { plainEnvironment, project } from '../package/npm.ts';
+import { copyCheckout, plainEnvironment, project } from '../package/npm.ts';
 import { run, serve } from '../package/program.ts';
 import { closedToOthers, temporaryFolder } from '../support/folder.ts';
 import { cacheOf, preloading } from '../support/start.ts';
-
-/** Git's own folder, and names that it ignores: what a run leaves in a checkout. */
-const LEFT = `.git\n${readFileSync(join(project, '.gitignore'), 'utf8')}`.split(/\/?\n/);
 
 const folder = await temporaryFolder();
 after(() => folder[Symbol.asyncDispose]());
 
 /** A checkout in which `NODE_ENV=production npm ci` was run, without the tests: this one would begin again. */
 const root = join(folder.path, 'a checkout');
-cpSync(project, root, {
-  recursive: true,
-  filter: (path) =>
-    path === project ||
-    (!LEFT.some((name) => matchesGlob(basename(path), name)) && !path.endsWith('.test.ts')),
-});
+copyCheckout(root, (path) => !path.endsWith('.test.ts'));
 const runtime = Object.keys(
   JSON.parse(readFileSync(join(root, 'tools/runtime/package.json'), 'utf8')).optionalDependencies,
 );

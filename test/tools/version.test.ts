@@ -1,28 +1,20 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
-import { basename, join, matchesGlob } from 'node:path';
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
 import runtime from '../../tools/runtime/package.json' with { type: 'json' };
+import { copyCheckout, project } from '../package/npm.ts';
 import { temporaryFolder } from '../support/folder.ts';
-
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-
-/** Git's own folder, and names that it ignores: what a run leaves in a checkout. */
-const LEFT = `.git\n${readFileSync(join(ROOT, '.gitignore'), 'utf8')}`.split(/\/?\n/);
 
 await using copy = await temporaryFolder();
 
 /** Makes a copy of the checkout. */
 function copyOfCheckout(): string {
   const folder = mkdtempSync(join(copy.path, 'checkout-'));
-  cpSync(ROOT, folder, {
-    recursive: true,
-    filter: (path) => path === ROOT || !LEFT.some((name) => matchesGlob(basename(path), name)),
-  });
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  copyCheckout(folder);
+  symlinkSync(join(project, 'node_modules'), join(folder, 'node_modules'));
   return folder;
 }
 
@@ -62,23 +54,22 @@ test('set-version leaves no page and no manifest with the old version, and each 
 });
 
 const unchanged = copyOfCheckout();
-const files = () =>
-  readdirSync(unchanged, { recursive: true, encoding: 'utf8' }).filter(
-    (name) => !name.startsWith('node_modules'),
-  );
-const contents = () => files().map((name) => [name, statSync(join(unchanged, name)).mtimeMs]);
-const before = contents();
+const times = () =>
+  readdirSync(unchanged, { recursive: true, encoding: 'utf8' })
+    .filter((name) => !name.startsWith('node_modules'))
+    .map((name) => [name, lstatSync(join(unchanged, name)).mtimeMs]);
+const before = times();
 
 for (const words of [[], ['1.2'], ['v1.2.3'], ['1.2.3', '--repository', 'todo']]) {
   test(`set-version ${words.join(' ')} is refused and changes nothing`, () => {
     const { status, stdout, stderr } = setVersion(unchanged, ...words);
     assert.deepEqual([status, stdout], [2, '']);
     assert.match(stderr, /Usage: node tools\/release\/version.ts VERSION/);
-    assert.deepEqual(contents(), before);
+    assert.deepEqual(times(), before);
   });
 }
 
 test('the Node.js of .nvmrc is the pinned one', () => {
   const pinned = new Set(Object.values(runtime.optionalDependencies));
-  assert.deepEqual([...pinned], [readFileSync(join(ROOT, '.nvmrc'), 'utf8').trim()]);
+  assert.deepEqual([...pinned], [readFileSync(join(project, '.nvmrc'), 'utf8').trim()]);
 });
