@@ -4,8 +4,8 @@ import { messageOf, NotUsable } from '../lib/errors.ts';
 import { meant, nearestTo } from '../lib/nearest.ts';
 import { escapeHidden, quote, quoteReceived } from '../lib/quote.ts';
 import { ConfigFaults, unknownVariables } from '../settings/read.ts';
-import { OutcomeUnknown, StoreUnavailable } from '../todos/store.ts';
-import { isId, MAX_ID } from '../todos/todo.ts';
+import { isId, MAX_ID } from '../shared-list/members.ts';
+import { OutcomeUnknown, StoreUnavailable } from '../shared-list/store.ts';
 import { print } from './print.ts';
 
 /** @param name The words of the command. @param argv The words behind them. @returns the exit code. */

@@ -2,7 +2,7 @@ import type { LogEvent } from '../events.ts';
 import { json } from '../http/answer.ts';
 import { openRoute, type Route } from '../http/route.ts';
 import { within } from '../lib/promises.ts';
-import { OutcomeUnknown, StoreBroken, StoreNotWritable, StoreUnavailable } from '../todos/store.ts';
+import { OutcomeUnknown, StoreBroken, StoreNotWritable, StoreUnavailable } from '../shared-list/store.ts';
 
 /** Operators, probes and Prometheus need few connections. */
 export const ADMIN_LIMITS = { maxConnections: 100, keepAliveTimeout: 75_000 };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { parseReplaceTodo } from '../../src/todos/requests.ts';
-import { MEMBERS } from '../../src/todos/todo.ts';
+import { MEMBERS } from '../../src/shared-list/members.ts';
+import { parseReplaceTodo } from '../../src/shared-list/requests.ts';
 
 const page = await readFile(new URL('../../docs/interface.md', import.meta.url), 'utf8');
 

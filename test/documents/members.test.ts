@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { CREATED, MEMBERS, type Member } from '../../src/todos/todo.ts';
+import { CREATED, MEMBERS, type Member } from '../../src/shared-list/members.ts';
 
 const { schemas } = JSON.parse(readFileSync('src/openapi/shared-list.v1.json', 'utf8')).components;
 const { CreateTodo, ReplaceTodo, TodoResponse } = schemas;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { header } from '../../packages/conformance/src/http.ts';
+import { errorDemoRoutes } from '../../src/error-demo.ts';
 import { documentRoutes } from '../../src/server/reference-page.ts';
-import { sharedListRoutes } from '../../src/todos/endpoints.ts';
-import { errorDemoRoutes } from '../../src/todos/error-demo.ts';
+import { sharedListRoutes } from '../../src/shared-list/endpoints.ts';
 import { openSqliteStore } from '../storage/sqlite-store.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { startList } from '../support/list.ts';

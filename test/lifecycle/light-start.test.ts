@@ -14,7 +14,7 @@ const SERVICE = `
   import './src/commands/serve.ts';
   import { openListener } from './src/http/transport/listener.ts';
   import { openPipeline } from './src/http/pipeline.ts';
-  import { sharedListRoutes } from './src/todos/endpoints.ts';
+  import { sharedListRoutes } from './src/shared-list/endpoints.ts';
   const logEvent = () => {};
   const limits = { maxConnections: 1, keepAliveTimeout: 1_000 };
   const listener = openListener({ name: 'public', logEvent, limits });

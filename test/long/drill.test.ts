@@ -9,7 +9,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
 import { signer } from '../../packages/conformance/src/sign.ts';
-import type { Todo } from '../../src/todos/todo.ts';
+import type { Todo } from '../../src/shared-list/members.ts';
 import { page, recipe, sh } from '../commands/recipes.ts';
 import { PASSWORD, PostgresServer } from '../storage/postgres-server.ts';
 import { freePort, listen, mountDisk, noMounts, temporaryFolder } from '../support/folder.ts';

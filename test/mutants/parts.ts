@@ -19,12 +19,18 @@ export const PARTS: Readonly<Record<string, Part>> = {
   },
   routes: { source: ['src/http/route.ts'], tests: ['src/http/route.test.ts'] },
   todo: {
-    source: ['src/todos/todo.ts'],
-    tests: ['src/todos/todo.test.ts', 'src/todos/requests.test.ts', 'test/storage/added-members.test.ts'],
+    source: ['src/shared-list/{members,entity-tags,create-keys}.ts'],
+    tests: [
+      'src/shared-list/members.test.ts',
+      'src/shared-list/entity-tags.test.ts',
+      'src/shared-list/create-keys.test.ts',
+      'src/shared-list/requests.test.ts',
+      'test/storage/added-members.test.ts',
+    ],
   },
   requests: {
-    source: ['src/todos/requests.ts'],
-    tests: ['src/todos/requests.test.ts', 'test/storage/added-members.test.ts'],
+    source: ['src/shared-list/requests.ts'],
+    tests: ['src/shared-list/requests.test.ts', 'test/storage/added-members.test.ts'],
   },
   token: {
     source: ['src/auth/{explain,token}/*.ts'],

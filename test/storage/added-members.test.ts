@@ -17,12 +17,13 @@ const ADDED = `
 registerHooks({
   load(url, context, next) {
     const loaded = next(url, context);
-    if (!url.endsWith('/src/todos/todo.ts')) return loaded;
+    if (!url.endsWith('/src/shared-list/members.ts')) return loaded;
     return { ...loaded, source: String(loaded.source).replace('] as const satisfies', ADDED) };
   },
 });
-const { parseCreateTodo, parseReplaceTodo } = await import('../../src/todos/requests.ts');
-const { createKey, MEMBERS, represent } = await import('../../src/todos/todo.ts');
+const { parseCreateTodo, parseReplaceTodo } = await import('../../src/shared-list/requests.ts');
+const { createKey } = await import('../../src/shared-list/create-keys.ts');
+const { MEMBERS, represent } = await import('../../src/shared-list/members.ts');
 const { ADD, columnValues, prepareFind } = await import('../../src/storage/sqlite/row.ts');
 const { readExport } = await import('../../src/storage/transfer/read-export.ts');
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Todo } from '../../src/todos/todo.ts';
+import type { Todo } from '../../src/shared-list/members.ts';
 import { randomFrom } from './random.ts';
 import { type Served, serve } from './served.ts';
 

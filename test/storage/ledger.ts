@@ -1,4 +1,4 @@
-import type { Todo } from '../../src/todos/todo.ts';
+import type { Todo } from '../../src/shared-list/members.ts';
 
 /** What a todo may be: its JSON, or undefined for one that may be gone. */
 type Content = string | undefined;

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { createKey } from '../../src/shared-list/create-keys.ts';
+import type { TodoStore } from '../../src/shared-list/store.ts';
 import * as postgres from '../../src/storage/postgres/transfer.ts';
 import { openSqliteMaintenance } from '../../src/storage/sqlite/maintenance.ts';
 import * as sqlite from '../../src/storage/sqlite/transfer.ts';
 import type { ExportSource, ImportTarget } from '../../src/storage/transfer/contents.ts';
 import { exportParts } from '../../src/storage/transfer/lines.ts';
 import { readExport } from '../../src/storage/transfer/read-export.ts';
-import type { TodoStore } from '../../src/todos/store.ts';
-import { createKey } from '../../src/todos/todo.ts';
 import { todo } from '../support/todo.ts';
 import { openPatient } from './postgres-pool.ts';
 import { randomFrom } from './random.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { TodoStore } from '../../src/shared-list/store.ts';
 import { openPostgresMaintenance } from '../../src/storage/postgres/maintenance.ts';
-import type { TodoStore } from '../../src/todos/store.ts';
 import { missing, startPgBouncer, startPgpool } from './poolers.ts';
 import { openPatient, patientBut } from './postgres-pool.ts';
 import { atPort, PostgresServer } from './postgres-server.ts';

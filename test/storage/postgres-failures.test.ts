@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { Event } from '../../src/events.ts';
-import { StoreNotWritable, StoreUnavailable, type TodoStore } from '../../src/todos/store.ts';
+import { StoreNotWritable, StoreUnavailable, type TodoStore } from '../../src/shared-list/store.ts';
 import { todo } from '../support/todo.ts';
 import { openPatient, openPostgresStore, PATIENT, patientBut } from './postgres-pool.ts';
 import { atPort, bothHosts, PostgresServer, stall } from './postgres-server.ts';

@@ -1,12 +1,12 @@
 import type { LogEvent } from '../../src/events.ts';
 import { SETTINGS } from '../../src/settings/table.ts';
+import type { TodoStore } from '../../src/shared-list/store.ts';
 import { addressOf } from '../../src/storage/postgres/address.ts';
 import { Cluster } from '../../src/storage/postgres/cluster.ts';
 import type { Limits } from '../../src/storage/postgres/connection-pool.ts';
 import { migratePostgres as migrate } from '../../src/storage/postgres/maintenance.ts';
 import { StatementPool } from '../../src/storage/postgres/statement-pool.ts';
 import { openPostgresStore as open } from '../../src/storage/postgres/store.ts';
-import type { TodoStore } from '../../src/todos/store.ts';
 
 /** Longer than any test takes, in milliseconds. */
 const FOR_EVER = 600_000;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { StoreBroken, type TodoStore } from '../../src/shared-list/store.ts';
 import { openPostgresMaintenance } from '../../src/storage/postgres/maintenance.ts';
 import { openExport, openImport } from '../../src/storage/postgres/transfer.ts';
-import { StoreBroken, type TodoStore } from '../../src/todos/store.ts';
 import { missing, startPgBouncer } from './poolers.ts';
 import { migratePostgres, openPatient } from './postgres-pool.ts';
 import { makeServing } from './postgres-rights.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { signer } from '../../packages/conformance/src/sign.ts';
-import type { Todo } from '../../src/todos/todo.ts';
+import type { Todo } from '../../src/shared-list/members.ts';
 import { type Running, type ServeOptions, startService } from '../support/start.ts';
 
 const auth = { issuer: 'https://issuer.example', audience: 'todo-service', secret: randomBytes(32) };

@@ -1,7 +1,7 @@
 import { SETTINGS } from '../../src/settings/table.ts';
+import type { TodoStore } from '../../src/shared-list/store.ts';
 import { migrateSqlite as migrate } from '../../src/storage/sqlite/maintenance.ts';
 import { openSqliteStore as open } from '../../src/storage/sqlite/store.ts';
-import type { TodoStore } from '../../src/todos/store.ts';
 
 /** Opens a store with the defaults of the settings, and without a log, except where a test wants it otherwise. */
 export function openSqliteStore(

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { LogEvent } from '../../src/events.ts';
 import { piecesOf } from '../../src/lib/pieces.ts';
-import type { ListRepresentation, Once, TodoStore } from '../../src/todos/store.ts';
-import type { Title, Todo, TodoMembers, TodoRepresentation } from '../../src/todos/todo.ts';
+import type { Title, Todo, TodoMembers, TodoRepresentation } from '../../src/shared-list/members.ts';
+import type { ListRepresentation, Once, TodoStore } from '../../src/shared-list/store.ts';
 import { codePoint } from '../support/code-point.ts';
 
 /** What an operator reads: the version of the schema that this program makes. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { OutcomeUnknown, StoreUnavailable, type TodoStore } from '../../src/todos/store.ts';
-import type { Todo } from '../../src/todos/todo.ts';
+import type { Todo } from '../../src/shared-list/members.ts';
+import { OutcomeUnknown, StoreUnavailable, type TodoStore } from '../../src/shared-list/store.ts';
 import { todo } from '../support/todo.ts';
 import { Ledger } from './ledger.ts';
 import { listed, newTodo, replacement } from './todos.ts';

@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import type { Target } from '../../packages/conformance/src/target.ts';
 import type { Authenticate } from '../../src/auth/admit.ts';
 import { admitWith } from '../../src/auth/admit.ts';
+import { errorDemoRoutes } from '../../src/error-demo.ts';
 import { openPipeline } from '../../src/http/pipeline.ts';
 import type { Answer } from '../../src/http/problem.ts';
 import type { Route } from '../../src/http/route.ts';
@@ -11,7 +12,6 @@ import { LIMITS, type Limits } from '../../src/http/transport/limits.ts';
 import { type Listener, type ListenerOptions, openListener } from '../../src/http/transport/listener.ts';
 import { eventLogger } from '../../src/telemetry/log.ts';
 import { openRecords } from '../../src/telemetry/record.ts';
-import { errorDemoRoutes } from '../../src/todos/error-demo.ts';
 
 type Clocks = Pick<Limits, 'headersTimeout' | 'requestTimeout'>;
 

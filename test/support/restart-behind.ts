@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Agent } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { signer, type Trust } from '../../packages/conformance/src/sign.ts';
-import type { Todo } from '../../src/todos/todo.ts';
+import type { Todo } from '../../src/shared-list/members.ts';
 import { freePort, temporaryFolder } from './folder.ts';
 import { testAuth } from './list.ts';
 import type { ReverseProxy, StartProxy } from './proxies.ts';

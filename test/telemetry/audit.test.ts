@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { assertProblem } from '../../packages/conformance/src/problem.ts';
 import { signer } from '../../packages/conformance/src/sign.ts';
 import { makeTodo, write } from '../../packages/conformance/src/target.ts';
-import type { Todo } from '../../src/todos/todo.ts';
+import type { Todo } from '../../src/shared-list/members.ts';
 import { startDemo } from '../support/demo.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { type List, startList, testAuth } from '../support/list.ts';

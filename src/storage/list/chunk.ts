@@ -1,4 +1,5 @@
-import { type EntityTag, entityTag, type Todo, todoJson } from '../../todos/todo.ts';
+import { type EntityTag, entityTag } from '../../shared-list/entity-tags.ts';
+import { type Todo, todoJson } from '../../shared-list/members.ts';
 
 /**
  * Ids in a chunk: 0 to 255 are chunk 0, and so on, some 19 KB. Few enough that a change costs little, many enough that a

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { piecesOf } from '../../lib/pieces.ts';
-import { entityTag } from '../../todos/todo.ts';
+import { entityTag } from '../../shared-list/entity-tags.ts';
 import type { Chunk } from './chunk.ts';
 import { gzipOf } from './gzip.ts';
 import { ListChunks, ListVersion } from './version.ts';

@@ -1,13 +1,13 @@
 import { isAscii } from 'node:buffer';
 import { type Body, lengthOf } from '../../lib/pieces.ts';
-import type { Coding, ListRepresentation } from '../../todos/store.ts';
 import {
   type EntityTag,
   entityTag,
   matchesChanged,
   matchesWeakly,
   type Preconditions,
-} from '../../todos/todo.ts';
+} from '../../shared-list/entity-tags.ts';
+import type { Coding, ListRepresentation } from '../../shared-list/store.ts';
 import type { Chunk } from './chunk.ts';
 import { bytesOf, gzipOf } from './gzip.ts';
 

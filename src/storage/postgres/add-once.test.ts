@@ -5,8 +5,8 @@ import { openPatient, openPostgresStore, patientBut } from '../../../test/storag
 import { PostgresServer } from '../../../test/storage/postgres-server.ts';
 import { listed, newTodo, once } from '../../../test/storage/todos.ts';
 import { todo } from '../../../test/support/todo.ts';
-import { OutcomeUnknown, type TodoStore } from '../../todos/store.ts';
-import { represent } from '../../todos/todo.ts';
+import { represent } from '../../shared-list/members.ts';
+import { OutcomeUnknown, type TodoStore } from '../../shared-list/store.ts';
 
 const server = await PostgresServer.startForAll();
 

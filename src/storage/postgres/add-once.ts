@@ -1,5 +1,5 @@
-import { type CreateOutcome, type Once, StoreBroken } from '../../todos/store.ts';
-import { represent, type TodoMembers, valuesOf } from '../../todos/todo.ts';
+import { represent, type TodoMembers, valuesOf } from '../../shared-list/members.ts';
+import { type CreateOutcome, type Once, StoreBroken } from '../../shared-list/store.ts';
 import { isCategoryMissing, isKeyTaken, isLockTimeout } from './error.ts';
 import { COLUMNS, parametersFrom } from './row.ts';
 import type { StatementPool } from './statement-pool.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Cannot } from '../../lib/cannot.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { notOpened } from '../../todos/store.ts';
+import { notOpened } from '../../shared-list/store.ts';
 import type { Cluster, ConnectionRequirements } from './cluster.ts';
 import { isProtocolViolation, ListElsewhere, NoServer } from './error.ts';
 import { type Ask, PATIENT_MS, type ServerConnection } from './server-connection.ts';

@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { messageOf } from '../../lib/errors.ts';
-import { StoreNotWritable } from '../../todos/store.ts';
+import { StoreNotWritable } from '../../shared-list/store.ts';
 import type { Address, Host } from './address.ts';
 import { requireChannelBinding } from './channel-binding.ts';
 import { checkLogged, NOT_SYNCED } from './durability.ts';

@@ -1,7 +1,7 @@
 import type { LogEvent } from '../../events.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { timeLimit } from '../../lib/promises.ts';
-import type { PoolCounts, StoreUnavailable } from '../../todos/store.ts';
+import type { PoolCounts, StoreUnavailable } from '../../shared-list/store.ts';
 import type { Host } from './address.ts';
 import type { Cluster, ConnectionRequirements } from './cluster.ts';
 import { noConnection } from './error.ts';

@@ -6,7 +6,7 @@ import {
   StoreBroken,
   StoreNotWritable,
   StoreUnavailable,
-} from '../../todos/store.ts';
+} from '../../shared-list/store.ts';
 import { type Host, nameOf } from './address.ts';
 
 /** The role lacks a right for the statement. All codes: https://www.postgresql.org/docs/current/errcodes-appendix.html */

@@ -1,6 +1,6 @@
 import type { LogEvent } from '../../events.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { StoreBroken } from '../../todos/store.ts';
+import { StoreBroken } from '../../shared-list/store.ts';
 import { singleFlight } from '../list/single-flight.ts';
 import { hasCode, isIdTaken, isOfRowSecurity, refuserOf, SCHEMA_ERRORS } from './error.ts';
 import { faultOf, findLacks } from './lacks.ts';

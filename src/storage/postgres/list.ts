@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Todo } from '../../todos/todo.ts';
+import type { Todo } from '../../shared-list/members.ts';
 import { chunkOf, makeChunk, todosOf } from '../list/chunk.ts';
 import { singleFlight } from '../list/single-flight.ts';
 import { ListChunks, type ListVersion } from '../list/version.ts';

@@ -2,7 +2,7 @@ import { DatabaseError } from 'pg';
 import type { LogEvent } from '../../events.ts';
 import { Cannot } from '../../lib/cannot.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { StoreUnavailable } from '../../todos/store.ts';
+import { StoreUnavailable } from '../../shared-list/store.ts';
 import type { Category, Inspection, Maintenance, Migrated } from '../maintenance.ts';
 import { addressOf } from './address.ts';
 import { connect } from './checked-connection.ts';

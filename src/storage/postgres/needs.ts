@@ -1,4 +1,4 @@
-import { MEMBERS } from '../../todos/todo.ts';
+import { MEMBERS } from '../../shared-list/members.ts';
 
 /** A part of the schema that must be there, and the right to use it. */
 export interface Need {

@@ -1,4 +1,4 @@
-import { COLUMN_NAMES, MEMBERS } from '../../todos/todo.ts';
+import { COLUMN_NAMES, MEMBERS } from '../../shared-list/members.ts';
 
 /**
  * The columns of a query whose rows are todos. The casts keep the types even before a changed column is noticed: the

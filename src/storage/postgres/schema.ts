@@ -1,6 +1,6 @@
 import type { LogEvent } from '../../events.ts';
 import { messageOf } from '../../lib/errors.ts';
-import type { StoreSizes } from '../../todos/store.ts';
+import type { StoreSizes } from '../../shared-list/store.ts';
 import type { Migrated } from '../maintenance.ts';
 import { Migrations, type SchemaVersion } from '../migrations.ts';
 import { checkLogged } from './durability.ts';

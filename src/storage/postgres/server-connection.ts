@@ -1,6 +1,6 @@
 import { type Client, DatabaseError, type QueryConfig, type QueryResultRow } from 'pg';
 import { timeLimit } from '../../lib/promises.ts';
-import { OutcomeUnknown } from '../../todos/store.ts';
+import { OutcomeUnknown } from '../../shared-list/store.ts';
 import type { Address, Host } from './address.ts';
 import { cancel, type ProcessKey, processOf, type ServerProcess } from './cancel.ts';
 import { addContext, hasCode, IDLE_SESSION_TIMEOUT } from './error.ts';

@@ -1,6 +1,6 @@
 import type { QueryResultRow } from 'pg';
 import type { LogEvent } from '../../events.ts';
-import { type PoolCounts, StoreNotWritable, StoreUnavailable } from '../../todos/store.ts';
+import { type PoolCounts, StoreNotWritable, StoreUnavailable } from '../../shared-list/store.ts';
 import type { Cluster } from './cluster.ts';
 import { ConnectionPool, type Limits, type OnConnection } from './connection-pool.ts';
 import { NOT_SYNCED, UNLOGGED } from './durability.ts';

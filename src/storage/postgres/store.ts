@@ -1,15 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { LogEvent } from '../../events.ts';
-import { type CreateOutcome, StoreBroken, type TodoStore } from '../../todos/store.ts';
+import { type Preconditions, preconditionsHold } from '../../shared-list/entity-tags.ts';
 import {
-  type Preconditions,
-  preconditionsHold,
   represent,
   type Todo,
   type TodoMembers,
   type TodoRepresentation,
   valuesOf,
-} from '../../todos/todo.ts';
+} from '../../shared-list/members.ts';
+import { type CreateOutcome, StoreBroken, type TodoStore } from '../../shared-list/store.ts';
 import type { ServedDatabase } from '../settings.ts';
 import { addingOnce, LEFT_OUT } from './add-once.ts';
 import { addressOf } from './address.ts';

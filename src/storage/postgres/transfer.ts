@@ -1,5 +1,5 @@
-import { OutcomeUnknown, StoreUnavailable } from '../../todos/store.ts';
-import { MEMBERS, type Todo } from '../../todos/todo.ts';
+import { MEMBERS, type Todo } from '../../shared-list/members.ts';
+import { OutcomeUnknown, StoreUnavailable } from '../../shared-list/store.ts';
 import type { Category } from '../maintenance.ts';
 import {
   COUNT_KEYS,

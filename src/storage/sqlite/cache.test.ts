@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { represent } from '../../todos/todo.ts';
+import { represent } from '../../shared-list/members.ts';
 import { TodoCache } from './cache.ts';
 
 const ROOM = 2 ** 20;

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { TodoRepresentation } from '../../todos/todo.ts';
+import type { TodoRepresentation } from '../../shared-list/members.ts';
 import type { Changed, UnderWay } from './writer.ts';
 
 /** Bytes that an entry costs beside its text, rounded up: its objects, its tag, its place in the cache. */

@@ -1,6 +1,12 @@
 import { Cannot } from '../../lib/cannot.ts';
 import { errorCode, messageOf } from '../../lib/errors.ts';
-import { IdsExhausted, notOpened, OutcomeUnknown, StoreBroken, StoreUnavailable } from '../../todos/store.ts';
+import {
+  IdsExhausted,
+  notOpened,
+  OutcomeUnknown,
+  StoreBroken,
+  StoreUnavailable,
+} from '../../shared-list/store.ts';
 
 /** Result codes, https://www.sqlite.org/rescode.html. */
 const MACHINE_FAULTS = {

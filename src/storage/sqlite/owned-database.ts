@@ -17,7 +17,7 @@ import type { LogEvent } from '../../events.ts';
 import type { Cannot } from '../../lib/cannot.ts';
 import { keepNames, newPrivateFile } from '../../lib/durable-files.ts';
 import { errorCode, messageOf, orUndefined } from '../../lib/errors.ts';
-import { notOpened, OutcomeUnknown } from '../../todos/store.ts';
+import { notOpened, OutcomeUnknown } from '../../shared-list/store.ts';
 import type { Migrated } from '../maintenance.ts';
 import { makeDurable } from './durability.ts';
 import { asNotOpened, isBusy } from './error.ts';

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { compileDisk, noDisk, runOnDisk } from '../../../test/storage/disk.ts';
 import { newDatabase, newPath } from '../../../test/storage/new-files.ts';
 import { piecesOf } from '../../lib/pieces.ts';
-import { todoJson } from '../../todos/todo.ts';
+import { todoJson } from '../../shared-list/members.ts';
 import { chunkOf } from '../list/chunk.ts';
 import { ListChunks } from '../list/version.ts';
 import { type ListPart, prepareList } from './reader-thread.ts';

@@ -4,7 +4,7 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import type { LogEvent } from '../../events.ts';
 import { nameComplete, newPrivateFile, partialOf } from '../../lib/durable-files.ts';
 import { errorCode, messageOf, orUndefined } from '../../lib/errors.ts';
-import { OutcomeUnknown, StoreUnavailable } from '../../todos/store.ts';
+import { OutcomeUnknown, StoreUnavailable } from '../../shared-list/store.ts';
 import type { BackupProgress } from '../maintenance.ts';
 import type { Counts } from '../transfer/contents.ts';
 import { BackupRefused, readExport } from '../transfer/read-export.ts';

@@ -1,13 +1,13 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
+import type { CreateKey } from '../../shared-list/create-keys.ts';
 import {
   COLUMN_NAMES,
-  type CreateKey,
   MEMBERS,
   MISSING,
   type Todo,
   type TodoMembers,
   valuesOf,
-} from '../../todos/todo.ts';
+} from '../../shared-list/members.ts';
 
 const names = COLUMN_NAMES.join(', ');
 const parameters = COLUMN_NAMES.map(() => '?').join(', ');

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { orUndefined } from '../../lib/errors.ts';
 import { andThen } from '../../lib/promises.ts';
-import type { StoreSizes, TodoStore } from '../../todos/store.ts';
-import { represent } from '../../todos/todo.ts';
+import { represent } from '../../shared-list/members.ts';
+import type { StoreSizes, TodoStore } from '../../shared-list/store.ts';
 import type { ServedDatabase } from '../settings.ts';
 import { TodoCache } from './cache.ts';
 import { asNotOpened, errorOf, failureBy } from './error.ts';

@@ -2,8 +2,8 @@ import { existsSync, realpathSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { LogEvent } from '../../events.ts';
 import { fingerprintOf } from '../../lib/small-file.ts';
-import { OutcomeUnknown, StoreUnavailable } from '../../todos/store.ts';
-import { COLUMN_NAMES } from '../../todos/todo.ts';
+import { COLUMN_NAMES } from '../../shared-list/members.ts';
+import { OutcomeUnknown, StoreUnavailable } from '../../shared-list/store.ts';
 import {
   COUNT_KEYS,
   type Contents,

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { compileDisk, noDisk, runOnDisk } from '../../../test/storage/disk.ts';
 import { newDatabase, newPath } from '../../../test/storage/new-files.ts';
 import { replacement } from '../../../test/storage/todos.ts';
-import { represent } from '../../todos/todo.ts';
+import { represent } from '../../shared-list/members.ts';
 import { makeDurable } from './durability.ts';
 import { migrate } from './schema.ts';
 import { prepareBatches, type Write } from './writer-thread.ts';

@@ -1,12 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { TodoStore } from '../../todos/store.ts';
-import {
-  type CreateKey,
-  type Preconditions,
-  preconditionsHold,
-  represent,
-  type TodoMembers,
-} from '../../todos/todo.ts';
+import type { CreateKey } from '../../shared-list/create-keys.ts';
+import { type Preconditions, preconditionsHold } from '../../shared-list/entity-tags.ts';
+import { represent, type TodoMembers } from '../../shared-list/members.ts';
+import type { TodoStore } from '../../shared-list/store.ts';
 import { makeDurable } from './durability.ts';
 import { type Failure, failureBy, isForeignKeyRefusal, isMachineFault, isSyncFailure } from './error.ts';
 import { lookAt } from './file.ts';

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Commit } from '../../events.ts';
-import type { OnCommitted } from '../../todos/store.ts';
+import type { OnCommitted } from '../../shared-list/store.ts';
 import { errorOf } from './error.ts';
 import type { DatabaseHealth } from './health.ts';
 import { Thread } from './thread.ts';

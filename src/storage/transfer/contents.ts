@@ -1,5 +1,6 @@
-import { StoreUnavailable } from '../../todos/store.ts';
-import type { CreateKey, Todo, TodoMembers } from '../../todos/todo.ts';
+import type { CreateKey } from '../../shared-list/create-keys.ts';
+import type { Todo, TodoMembers } from '../../shared-list/members.ts';
+import { StoreUnavailable } from '../../shared-list/store.ts';
 import type { Category } from '../maintenance.ts';
 
 /** Rows that are read or handed on together, at most. */

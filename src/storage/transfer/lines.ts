@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isId, MAX_ID, MEMBERS, type Obeying, todoJson } from '../../todos/todo.ts';
+import { isId, MAX_ID, MEMBERS, type Obeying, todoJson } from '../../shared-list/members.ts';
 import { categoryNameFault } from '../maintenance.ts';
 import type { ExportSource, KeptKey } from './contents.ts';
 

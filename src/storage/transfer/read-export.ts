@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Cannot } from '../../lib/cannot.ts';
 import { orUndefined } from '../../lib/errors.ts';
 import { isJsonObject, parseJson } from '../../lib/parse-json.ts';
-import { MAX_ID, MEMBERS, type Obeying, type Rules } from '../../todos/todo.ts';
+import { MAX_ID, MEMBERS, type Obeying, type Rules } from '../../shared-list/members.ts';
 import type { Category } from '../maintenance.ts';
 import { type Contents, type KeptKey, PART_SIZE, type ParsedTodo, type Rows } from './contents.ts';
 import { CATEGORY, END, HEAD, KEY, secondsOf, TODO } from './lines.ts';

@@ -2,21 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Call } from '../http/call.ts';
 import type { Parsed } from '../http/json-body.ts';
 import type { Answer } from '../http/problem.ts';
+import { type CreateKey, createKey } from './create-keys.ts';
 import { KEY_MALFORMED, SUBJECT_MISSING } from './endpoint-errors.ts';
-import {
-  CREATED,
-  type CreateKey,
-  createKey,
-  type EntityTag,
-  type EntityTags,
-  hasMembers,
-  MEMBERS,
-  MISSING,
-  type Preconditions,
-  type Row,
-  type Sent,
-  type TodoMembers,
-} from './todo.ts';
+import type { EntityTag, EntityTags, Preconditions } from './entity-tags.ts';
+import { CREATED, hasMembers, MEMBERS, MISSING, type Row, type Sent, type TodoMembers } from './members.ts';
 
 /** Parses the body of `POST /todos`. */
 export const parseCreateTodo = (body: object) => parse(body, CREATED);

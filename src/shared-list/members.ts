@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { type EntityTag, entityTag } from './entity-tags.ts';
 
 /** Longest title, in Unicode code points (contract Limits). */
 export const TITLE_MAX_LENGTH = 100;
@@ -144,92 +144,4 @@ export interface TodoRepresentation {
 export function represent(todo: Todo): TodoRepresentation {
   const json = todoJson(todo);
   return { id: todo.id, json, etag: entityTag(json) };
-}
-
-/**
- * A validator as `ETag` carries it, quotes included: `"5d41402abc4b2a76b9719d911017c592"`. The service's tags are strong.
- */
-export type EntityTag = string;
-
-/** The value of `If-Match` or `If-None-Match`: any representation at all, or one of these (RFC 9110 §13.1). */
-export type EntityTags = '*' | readonly EntityTag[];
-
-/** Preconditions of a write on the representation that it would change. Without members there are none. */
-export interface Preconditions {
-  readonly ifMatch?: EntityTags | undefined;
-  readonly ifNoneMatch?: EntityTags | undefined;
-}
-
-/**
- * The strong tag of a representation: equal for equal bytes, on every instance and after every restart. 128 bits of
- * SHA-256: no client can make two titles with one tag.
- */
-export function entityTag(representation: string | Uint8Array): EntityTag {
-  // JSON makes one string of it; a template would keep the whole digest and join it anew for each answer.
-  return JSON.stringify(hash('sha256', representation, 'hex').slice(0, 32));
-}
-
-/** Whether a write with these preconditions may change the representation with this tag, RFC 9110 §13.2.2. */
-export function preconditionsHold({ ifMatch, ifNoneMatch }: Preconditions, current: EntityTag): boolean {
-  if (ifMatch !== undefined && ifMatch !== '*' && !ifMatch.includes(current)) return false;
-  return ifNoneMatch === undefined || !matchesWeakly(ifNoneMatch, current);
-}
-
-/** Whether `If-None-Match` names this tag. Weakness is ignored (RFC 9110 §13.1.2): a read is then a 304. */
-export function matchesWeakly(tags: EntityTags, current: EntityTag): boolean {
-  return tags === '*' || tags.some((tag) => tag === current || tag === `W/${current}`);
-}
-
-/**
- * Whether one of the tags is this one as a proxy on the way has changed it (contract Order 5): with text behind it, such
- * as `-gzip`, `-br` and `;gzip`, weak or not. Used only for `If-None-Match` of a read, when no tag matches as it stands:
- * a write that took such a tag would overwrite changes that its client has not seen.
- */
-export function matchesChanged(tags: EntityTags, current: EntityTag): boolean {
-  if (tags === '*') return false;
-  const begin = current.slice(0, -1);
-  return tags.some((tag) => tag.startsWith(begin, tag.startsWith('W/') ? 2 : 0));
-}
-
-/** A tag that no todo has: weak, or with text behind its 32 hexadecimal digits. */
-const CHANGED = /^(?:W\/|"[0-9a-f]{32}[^"])/;
-
-/** Whether there are tags, and all of them are changed by a proxy, or of the compressed list. */
-export function areAllChanged(tags: EntityTags): boolean {
-  return tags !== '*' && tags.length > 0 && tags.every((tag) => CHANGED.test(tag));
-}
-
-/**
- * The parts of a create that are kept for its repeats. Both are SHA-256: of one size, and a subject cannot be read from
- * them.
- */
-export interface CreateKey {
-  /** The digest of issuer, subject and the key that the caller chose: another caller's same key is a different one. */
-  readonly key: string;
-  /** The digest of the members of the create. */
-  readonly body: string;
-}
-
-const REQUIRED = CREATED.filter(({ name, is }) => !is(MISSING[name]));
-
-/** Creates of before such a member was added keep their digests. */
-const OTHERS = CREATED.filter(({ name, is }) => is(MISSING[name]));
-
-/**
- * @param caller Issuer and subject of the token.
- * @param key As the caller chose it, without quotes (contract I5).
- */
-export function createKey(
-  caller: readonly [issuer: string, subject: string],
-  key: string,
-  todo: TodoMembers,
-): CreateKey {
-  const values: unknown[] = REQUIRED.map(({ name }) => todo[name]);
-  for (const { name } of OTHERS) if (todo[name] !== MISSING[name]) values.push([name, todo[name]]);
-  return { key: digest([...caller, key]), body: digest(values) };
-}
-
-/** A digest of 43 characters. JSON keeps the parts apart, and escapes lone surrogates, which UTF-8 cannot encode. */
-function digest(parts: readonly unknown[]): string {
-  return hash('sha256', JSON.stringify(parts), 'base64url');
 }

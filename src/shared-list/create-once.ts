@@ -1,6 +1,7 @@
 import { within } from '../lib/promises.ts';
+import type { CreateKey } from './create-keys.ts';
+import type { TodoRepresentation } from './members.ts';
 import type { CreateOutcome, Once } from './store.ts';
-import type { CreateKey, TodoRepresentation } from './todo.ts';
 
 /** Milliseconds that a repeat waits for the create that is under way (contract I3). */
 const PATIENCE_MS = 1_000;

@@ -1,6 +1,6 @@
-import type { LogEvent } from '../events.ts';
-import { json } from '../http/answer.ts';
-import { openRoute, type Route } from '../http/route.ts';
+import type { LogEvent } from './events.ts';
+import { json } from './http/answer.ts';
+import { openRoute, type Route } from './http/route.ts';
 
 interface Todo {
   readonly id: number;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { createOnce } from './create-once.ts';
+import { represent, type TodoMembers, type TodoRepresentation } from './members.ts';
 import type { CreateOutcome, Once } from './store.ts';
-import { represent, type TodoMembers, type TodoRepresentation } from './todo.ts';
 
 const MILK = { title: 'milk', done: false, categoryId: 2 } as TodoMembers;
 const A = { key: 'a', body: 'milk' };

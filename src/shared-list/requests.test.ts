@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { quoted } from '../../test/support/quoted.ts';
 import type { Identity } from '../http/caller.ts';
+import { createKey } from './create-keys.ts';
+import type { TodoMembers } from './members.ts';
 import {
   parseCreateTodo,
   parseEntityTags,
@@ -11,7 +13,6 @@ import {
   readCreateKey,
   readPreconditions,
 } from './requests.ts';
-import { createKey, type TodoMembers } from './todo.ts';
 
 const good = { title: 'Buy milk', categoryId: 1 };
 

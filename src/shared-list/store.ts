@@ -1,14 +1,9 @@
 import type { Commit } from '../events.ts';
 import { Cannot, type Reason } from '../lib/cannot.ts';
 import type { Body } from '../lib/pieces.ts';
-import {
-  type CreateKey,
-  type EntityTag,
-  MAX_ID,
-  type Preconditions,
-  type TodoMembers,
-  type TodoRepresentation,
-} from './todo.ts';
+import type { CreateKey } from './create-keys.ts';
+import type { EntityTag, Preconditions } from './entity-tags.ts';
+import { MAX_ID, type TodoMembers, type TodoRepresentation } from './members.ts';
 
 /** A coding of the whole body. A client that takes gzip takes both. */
 export type Coding = 'identity' | 'gzip';

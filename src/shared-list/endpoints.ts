@@ -9,6 +9,15 @@ import type { Body } from '../lib/pieces.ts';
 import { andThen } from '../lib/promises.ts';
 import { createOnce } from './create-once.ts';
 import * as errors from './endpoint-errors.ts';
+import {
+  areAllChanged,
+  type EntityTag,
+  matchesChanged,
+  matchesWeakly,
+  type Preconditions,
+  preconditionsHold,
+} from './entity-tags.ts';
+import type { TodoMembers, TodoRepresentation } from './members.ts';
 import { parseCreateTodo, parseReplaceTodo, readCreateKey, readPreconditions } from './requests.ts';
 import {
   type CreateOutcome,
@@ -19,16 +28,6 @@ import {
   StoreUnavailable,
   type TodoStore,
 } from './store.ts';
-import {
-  areAllChanged,
-  type EntityTag,
-  matchesChanged,
-  matchesWeakly,
-  type Preconditions,
-  preconditionsHold,
-  type TodoMembers,
-  type TodoRepresentation,
-} from './todo.ts';
 
 const PRIVATE: CacheControl = 'private, no-cache';
 
