@@ -24,18 +24,27 @@ const RAISE_IDS = `INSERT INTO sqlite_sequence (name, seq)
     SELECT max(todo_id) AS id FROM idempotency_keys WHERE at = (SELECT max(at) FROM idempotency_keys)
   ) UPDATE sqlite_sequence SET seq = known.id FROM known WHERE name = 'todos' AND seq < known.id`;
 
-/** Oldest SQLite library without the WAL-reset corruption bug, https://www.sqlite.org/wal.html#walresetbug. */
-const OLDEST_LIBRARY = '3.51.3';
+/**
+ * Versions of SQLite with the fix of the WAL-reset bug (https://www.sqlite.org/wal.html#walresetbug), each from the first
+ * until before the second, as `sqlite3_libversion_number`: 3051003 of 3.51.3.
+ */
+const FIXED = [
+  [3_044_006, 3_045_000],
+  [3_050_007, 3_051_000],
+  [3_051_003, Number.POSITIVE_INFINITY],
+] as const;
 
-/** Throws an Error for people when the version of a SQLite library is too old. */
+/** Throws an Error for people when a SQLite library lacks the fix. */
 export function checkLibrary(version: string): void {
-  if (numberOf(version) >= numberOf(OLDEST_LIBRARY)) return;
+  const number = numberOf(version);
+  if (FIXED.some(([from, until]) => number >= from && number < until)) return;
   throw new Error(
-    `the SQLite library must be ${OLDEST_LIBRARY} or later (an older one can corrupt a WAL), received ${version}`,
+    'the SQLite library must be 3.51.3 or later, 3.50.7 or later of 3.50, or 3.44.6 or later of 3.44 (any other can ' +
+      `corrupt a WAL), received ${version}`,
   );
 }
 
-/** As `sqlite3_libversion_number`: 3051003 of 3.51.3. A comparison by `Intl` would cost each start 6 ms. */
+/** A comparison by `Intl` would cost each start 6 ms. */
 function numberOf(version: string): number {
   return version.split('.').reduce((number, part) => number * 1_000 + Number(part), 0);
 }
