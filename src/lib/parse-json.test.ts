@@ -25,7 +25,7 @@ const ACCEPTED = [
   '"é😀"',
   '"\\ud83d\\ude00 \\ud83d"',
   '"\\"\\\\\\/\\b\\f\\n\\r\\t"',
-  '[1e999,-1e999,1e-999,9007199254740993]',
+  '[1e999,-1e999,0e-999,9007199254740993]',
   '{"__proto__":{"a":1},"a":2,"__proto__":3}',
   '{"b":1,"1":2,"b":3,"0":4}',
 ];
@@ -270,6 +270,62 @@ test('a value is the one that JSON.parse gives in a V8 that has parsed nothing e
   });
   await Promise.all(each);
 });
+
+const anyDigits = fc.oneof(
+  fc.string({ unit: fc.constantFrom('0', '9', '5', '1'), maxLength: 25 }),
+  fc.constantFrom('', '2147483647', '2147483648', '9007199254740991', '4503599627370497', '9'.repeat(20)),
+);
+const anyDecimal = fc.record({
+  sign: fc.constantFrom('', '-'),
+  whole: anyDigits.map((digits) => String(BigInt(digits))),
+  fraction: fc.tuple(fc.nat(20), anyDigits).map(([zeros, digits]) => '0'.repeat(zeros) + digits),
+  exponent: fc.option(fc.integer({ min: -50, max: 50 }), { nil: undefined }),
+});
+
+test('a number is an integer exactly if its digits say so, and a fraction keeps its integer part [B9]', () => {
+  fc.assert(
+    fc.property(anyDecimal, ({ sign, whole, fraction, exponent }) => {
+      const point = fraction === '' ? '' : `.${fraction}`;
+      const text = `${sign}${whole}${point}${exponent === undefined ? '' : `e${exponent}`}`;
+      const value = Number(parsed(text));
+      const scale = (exponent ?? 0) - fraction.length;
+      const numerator = BigInt(whole + fraction) * 10n ** BigInt(Math.max(0, scale));
+      const denominator = 10n ** BigInt(Math.max(0, -scale));
+      if (numerator % denominator === 0n) assert.ok(Object.is(value, JSON.parse(text)), text);
+      else assert.ok(!Number.isSafeInteger(value), text);
+      const integerPart = numerator / denominator;
+      if (integerPart < 2n ** 52n) assert.equal(BigInt(Math.trunc(Math.abs(value))), integerPart, text);
+      if (value !== 0) assert.equal(value < 0, sign === '-', text);
+      if (!Number.isSafeInteger(JSON.parse(text))) assert.equal(value, JSON.parse(text), text);
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+const WRITTEN: readonly (readonly [string, number])[] = [
+  ['0.9999999999999999999', 0.9999999999999999],
+  ['1.00000000000000001', 1.0000000000000002],
+  ['-1.00000000000000001', -1.0000000000000002],
+  ['2147483647.00000000001', 2147483647.0000002],
+  ['2147483647.9999999999999', 2147483647.9999998],
+  ['1e-400', Number.MIN_VALUE],
+  ['-1e-400', -Number.MIN_VALUE],
+  ['1e-99999999999999999999', Number.MIN_VALUE],
+  ['0.01e-99999999999999999999', Number.MIN_VALUE],
+  ['1700000000.000000001', 1700000000.0000002],
+  ['4503599627370497.5', 2 ** 53],
+  ['-9007199254740990.5', -(2 ** 53)],
+  ['0.1e1', 1],
+  ['10E-1', 1],
+  ['0.0e-999', 0],
+  ['-0', -0],
+  ['0e99999999999999999999', 0],
+  ['1e999999999', Number.POSITIVE_INFINITY],
+];
+
+for (const [text, value] of WRITTEN) {
+  test(`${text} is read as ${value} [B9]`, () => assert.ok(Object.is(parsed(text), value)));
+}
 
 /** Texts with a character removed, added, or spelled as an escape where none may stand. */
 const damaged = fc

@@ -77,7 +77,8 @@ type Container =
 
 /**
  * The value of a JSON text (RFC 8259) from outside, or its fault and the place. Accepts the texts that `JSON.parse`
- * accepts, with the values of `JSON.parse` in a new process, in one pass and without recursion.
+ * accepts, with the values of `JSON.parse` in a new process, in one pass and without recursion. Only a fraction that
+ * `JSON.parse` rounds to an integer has another value: it stays a fraction.
  *
  * `JSON.parse` is not used: its V8 may take a member name with escapes for a name of an earlier text, so that any client
  * could change the meaning of later texts (https://issues.chromium.org/issues/521080746).
@@ -111,7 +112,7 @@ export function parseJson(
     if (!SCALAR.test(text)) return undefined;
     const written = text.slice(at, SCALAR.lastIndex);
     at = SCALAR.lastIndex;
-    return LITERALS.has(written) ? LITERALS.get(written) : Number(written);
+    return LITERALS.has(written) ? LITERALS.get(written) : numberOf(written);
   };
   const put = (value: unknown): void => {
     if (container === undefined) root = value;
@@ -182,6 +183,30 @@ export function faultIn(text: string, at: number, problem: string): JsonFault {
 function isWhiteSpace(character: number): boolean {
   return character === 0x20 || character === 0x0a || character === 0x0d || character === 0x09;
 }
+
+/**
+ * The double that is nearest to a number; for a fraction the nearest one that no check takes for its integer: a
+ * neighbour, or 2^53 where the neighbours are integers.
+ */
+function numberOf(written: string): number {
+  const nearest = Number(written);
+  if (!Number.isSafeInteger(nearest) || /^-?\d+$/.test(written)) return nearest;
+  const [mantissa = '', exponent] = written.replace(/^-/, '').split(/e/i);
+  const point = mantissa.indexOf('.');
+  const digits = mantissa.replace('.', '');
+  /** Digits before the point, once the exponent has moved it. */
+  const whole = (point === -1 ? digits.length : point) + Number(exponent ?? 0);
+  let end = digits.length;
+  while (digits[end - 1] === '0') end -= 1;
+  if (end === 0 || whole >= end) return nearest;
+  const isAbove = Number(digits.slice(0, Math.max(0, whole))) === Math.abs(nearest);
+  BITS.setFloat64(0, nearest);
+  BITS.setBigInt64(0, BITS.getBigInt64(0) + (isAbove ? 1n : -1n));
+  const neighbour = BITS.getFloat64(0);
+  return Number.isSafeInteger(neighbour) ? Math.sign(neighbour) * 2 ** 53 : neighbour;
+}
+
+const BITS = new DataView(new ArrayBuffer(8));
 
 /** The value of a string, given as it is written, quotation marks included. */
 function textOf(written: string): string {

@@ -210,6 +210,15 @@ function verdictOn(claims: string, one: Requirement): boolean {
   return 'code' in authentication && authentication.code === 'accepted';
 }
 
+test('a fraction that a double would round to an integer is no text, and as a time it is as good as any [A5; A14]', () => {
+  for (const fraction of ['1.00000000000000001', '0.9999999999999999999'])
+    assert.equal(verdictOn(`{"level":${fraction}}`, { path: ['level'], value: '1' }), false, fraction);
+  for (const integer of ['1', '1.0', '10e-1'])
+    assert.equal(verdictOn(`{"level":${integer}}`, { path: ['level'], value: '1' }), true, integer);
+  const times = '{"nbf":1700000000.000000001,"level":1}';
+  assert.equal(verdictOn(times, { path: ['level'], value: '1' }), true);
+});
+
 /** Any text at all, mostly near to what is right. */
 const setting = fc
   .array(
