@@ -306,15 +306,25 @@ test('the new list is of nobody else, and goes: checks at once, and nothing is l
   assert.deepEqual(await server.execute(url, "SELECT FROM pg_namespace WHERE nspname LIKE 'todo%'"), []);
 });
 
-test('a role that may not make a schema compares nothing, and is told so', async () => {
+test('a role that may not make a schema compares nothing, and the server says why', async () => {
   const { url, own } = await makeServing(server);
   await server.execute(url, 'ALTER TABLE todos DROP CONSTRAINT todos_title_check');
-  const [said, faults] = await comparison(own);
-  assert.match(
-    String(said),
-    /^not compared, since that needs the right to make a schema: permission denied for database /,
+  assert.deepEqual(await comparison(own), [
+    `not compared: permission denied for database ${new URL(url).pathname.slice(1)}`,
+    0,
+  ]);
+});
+
+test('a comparison that fails otherwise is a fault with the reason of the server', async () => {
+  const url = await server.makeMigrated();
+  await server.execute(
+    url,
+    `CREATE FUNCTION refuses() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no tables today'; END $$;
+    CREATE EVENT TRIGGER refuses ON ddl_command_start WHEN tag IN ('CREATE TABLE') EXECUTE FUNCTION refuses()`,
   );
-  assert.equal(faults, 0);
+  assert.deepEqual(await server.faults(url), [
+    'its definitions were not compared: no tables today (PL/pgSQL function public.refuses() line 1 at RAISE)',
+  ]);
 });
 
 test('tombstones that are not purged: named by check with the right that is missing, while instances start and serve', async () => {

@@ -1,6 +1,7 @@
 import { DatabaseError } from 'pg';
 import { messageOf } from '../../lib/errors.ts';
 import type { Inspection } from '../maintenance.ts';
+import { hasCode, INSUFFICIENT_PRIVILEGE } from './error.ts';
 import { OWN_TABLES } from './needs.ts';
 import { MAKE_VERSION, MIGRATIONS } from './schema.ts';
 import type { Ask, ServerConnection } from './server-connection.ts';
@@ -69,7 +70,7 @@ const PARTS = `WITH own AS MATERIALIZED (
 
 /**
  * The parts of a list that the migrations make otherwise, and parts that they do not make and that may do harm. They make a
- * new list, which goes with its transaction: a role that may not make one compares nothing.
+ * new list, which goes with its transaction: a role that lacks a right for one compares nothing.
  */
 export async function compareDefinitions(connection: ServerConnection, version: number): Promise<Inspection> {
   if (version > MIGRATIONS.version)
@@ -78,8 +79,9 @@ export async function compareDefinitions(connection: ServerConnection, version: 
     return { facts: { definitions: 'compared' }, faults: await connection.transaction(faultsBy, 'ROLLBACK') };
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;
-    const why = `not compared, since that needs the right to make a schema: ${messageOf(error)}`;
-    return { facts: { definitions: why }, faults: [] };
+    const definitions = `not compared: ${messageOf(error)}`;
+    const faults = hasCode(error, INSUFFICIENT_PRIVILEGE) ? [] : [`its definitions were ${definitions}`];
+    return { facts: { definitions }, faults };
   }
 }
 
