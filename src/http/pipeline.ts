@@ -5,6 +5,8 @@ import { write } from './answer.ts';
 import type { BodyEnd } from './body.ts';
 import { Call } from './call.ts';
 import type { Access } from './caller.ts';
+import type { Cors } from './cors.ts';
+import { makeFaultAnswer } from './fault-answers.ts';
 import { type Answer, toProblem } from './problem.ts';
 import { type Found, matchRoutes, type Route } from './route.ts';
 import { traceIdOf } from './trace-id.ts';
@@ -26,7 +28,9 @@ export interface PipelineParts {
   readonly answerFault?: ((error: unknown, call: Call) => Answer | undefined) | undefined;
   readonly logEvent: LogEvent;
   /** The listener. While it drains, each answer is the last of its connection. */
-  readonly listener: Pick<Listener, 'draining' | 'cors'>;
+  readonly listener: Pick<Listener, 'draining'>;
+  /** Other origins whose pages are let in (contract R6); none by default. */
+  readonly cors?: Cors | undefined;
   /** Begins the record of a request; no records by default. */
   readonly record?: ((call: Call) => void) | undefined;
 }
@@ -39,8 +43,7 @@ export interface PipelineParts {
  * @throws Error when a route needs a caller, and no `admit` identifies one.
  */
 export function openPipeline(parts: PipelineParts): Receive {
-  const { routes, admit, answerFault, logEvent, listener, record } = parts;
-  const { cors } = listener;
+  const { routes, admit, answerFault, logEvent, listener, cors, record } = parts;
   if (admit === undefined && routes.some(({ access }) => access !== 'open'))
     throw new Error('Cannot start: a route asks who is calling, and there is no authentication');
   const match = matchRoutes(routes);
@@ -110,7 +113,7 @@ export function openPipeline(parts: PipelineParts): Receive {
     // The transport has refused the request meanwhile: the bytes behind too large a body were not HTTP.
     if (response.headersSent) return;
     if (end === 431) {
-      refuse(response, connection, { status: end });
+      refuse(response, connection, makeFaultAnswer({ status: end }, call.request));
       return;
     }
     const complete = toProblem(answer, call);

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { errorDemoRoutes } from '../error-demo.ts';
 import type { LogEvent } from '../events.ts';
 import { openCors } from '../http/cors.ts';
+import { faultAnswers } from '../http/fault-answers.ts';
 import { openPipeline, type PipelineParts } from '../http/pipeline.ts';
 import type { TcpAddress } from '../http/transport/address.ts';
 import { type Listener, openListener } from '../http/transport/listener.ts';
@@ -86,7 +87,7 @@ async function openAdmin(
 ) {
   const { openMetrics } = await import('../telemetry/metrics.ts');
   const metrics = parts.use(openMetrics(await buildOf(config), listening, output, ready));
-  const listener = openListener({ name: 'admin', logEvent, limits: ADMIN_LIMITS });
+  const listener = openListener({ name: 'admin', logEvent, limits: ADMIN_LIMITS, answers: faultAnswers() });
   listening.push(listener);
   parts.defer(() => listener.drain(0));
   const routes = adminRoutes({ ready, metrics: metrics.read, version: versionOf(config) });
@@ -108,7 +109,7 @@ async function openPublic(
   const { environment, maxConnections, profile } = config;
   const cors = openCors(config.corsOrigins, logEvent);
   const limits = { maxConnections, keepAliveTimeout: config.keepAliveSeconds * 1_000 };
-  const listener = openListener({ name: 'public', logEvent, limits, cors });
+  const listener = openListener({ name: 'public', logEvent, limits, answers: faultAnswers(cors) });
   listening.push(listener);
   const documented =
     environment === 'development'
@@ -121,6 +122,7 @@ async function openPublic(
     answerFault,
     logEvent,
     listener,
+    cors,
     record: openRecords(environment, logRequests, metrics, traces),
   });
   const { url } = await listener.listen(receive, config.address, stop);

@@ -6,6 +6,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { type AddressInfo, isIPv6 } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { faultAnswers } from '../../src/http/fault-answers.ts';
 import { openListener } from '../../src/http/transport/listener.ts';
 import { readConfig } from '../../src/server/config.ts';
 import { connectionsFor } from '../../src/server/descriptors.ts';
@@ -208,7 +209,7 @@ for (const [addresses, taken] of [
     mock.method(dns, 'lookup', async () => found);
     syncBuiltinESMExports();
     const limits = { ...PUBLIC_LIMITS, maxConnections: 3 };
-    const listener = openListener({ name: 'public', logEvent() {}, limits });
+    const listener = openListener({ name: 'public', answers: faultAnswers(), logEvent() {}, limits });
     const { server } = await listener.listen(() => {}, { host: 'localhost', port: 0, setting: 'none' });
     mock.reset();
     syncBuiltinESMExports();

@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import { describe, test } from 'node:test';
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 import type { Authentication } from '../../src/auth/admit.ts';
+import { faultAnswers } from '../../src/http/fault-answers.ts';
 import { withBody } from '../../src/http/json-body.ts';
 import { HttpConnection } from '../../src/http/transport/connection.ts';
 import { LIMITS, type Limits } from '../../src/http/transport/limits.ts';
@@ -438,7 +439,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
   ] as const) {
     test(`a connection is not idle: ${name}`, async () => {
       const answer = (_: IncomingMessage, response: ServerResponse) => response.end();
-      const { server, connections } = createHttpServer(answer, PUBLIC_LIMITS, () => {});
+      const { server, connections } = createHttpServer(answer, PUBLIC_LIMITS, faultAnswers(), () => {});
       await listen(server);
       await using connection = await Connection.to(server);
       connection.socket.write(first);

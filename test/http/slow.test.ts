@@ -6,6 +6,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { header } from '../../packages/conformance/src/http.ts';
 import { json } from '../../src/http/answer.ts';
 import type { Call } from '../../src/http/call.ts';
+import { faultAnswers } from '../../src/http/fault-answers.ts';
 import { withBody } from '../../src/http/json-body.ts';
 import type { Route } from '../../src/http/route.ts';
 import { LIMITS } from '../../src/http/transport/limits.ts';
@@ -171,7 +172,12 @@ describe('Slow clients', { concurrency: true }, () => {
 
   test('the limits of production: slow heads 6 s, slow bodies 11 s, answers 60 s, keep-alive 75 s, 1,000 sockets', async () => {
     const { config } = await readConfig({ profile: 'error-demo' }, {});
-    const listener = openListener({ name: 'public', logEvent() {}, limits: PUBLIC_LIMITS });
+    const listener = openListener({
+      name: 'public',
+      answers: faultAnswers(),
+      logEvent() {},
+      limits: PUBLIC_LIMITS,
+    });
     const address = { host: '127.0.0.1', port: 0, setting: 'none' };
     const { server } = await listener.listen(() => {}, address);
     await listener.drain(0);

@@ -13,11 +13,12 @@ const SERVICE = `
   import { createRequire } from 'node:module';
   import './src/commands/serve.ts';
   import { openListener } from './src/http/transport/listener.ts';
+  import { faultAnswers } from './src/http/fault-answers.ts';
   import { openPipeline } from './src/http/pipeline.ts';
   import { sharedListRoutes } from './src/shared-list/endpoints.ts';
   const logEvent = () => {};
   const limits = { maxConnections: 1, keepAliveTimeout: 1_000 };
-  const listener = openListener({ name: 'public', logEvent, limits });
+  const listener = openListener({ name: 'public', logEvent, limits, answers: faultAnswers() });
   const loaded = () => [...Object.keys(createRequire(import.meta.url).cache), ...process.moduleLoadList];
   const routes = sharedListRoutes({}, logEvent);
   const receive = openPipeline({ routes, admit: () => undefined, logEvent, listener });`;

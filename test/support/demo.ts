@@ -5,6 +5,8 @@ import type { Target } from '../../packages/conformance/src/target.ts';
 import type { Authenticate } from '../../src/auth/admit.ts';
 import { admitWith } from '../../src/auth/admit.ts';
 import { errorDemoRoutes } from '../../src/error-demo.ts';
+import type { Cors } from '../../src/http/cors.ts';
+import { faultAnswers } from '../../src/http/fault-answers.ts';
 import { openPipeline } from '../../src/http/pipeline.ts';
 import type { Answer } from '../../src/http/problem.ts';
 import type { Route } from '../../src/http/route.ts';
@@ -30,8 +32,9 @@ export interface Demo extends AsyncDisposable {
   readonly log: readonly Record<string, unknown>[];
 }
 
-export interface DemoOptions extends Partial<Omit<ListenerOptions, 'limits'>> {
+export interface DemoOptions extends Partial<Omit<ListenerOptions, 'limits' | 'answers'>> {
   readonly limits?: Partial<Limits>;
+  readonly cors?: Cors;
   readonly routes?: readonly Route[];
   /** Who calls, for routes that ask. */
   readonly authenticate?: Authenticate;
@@ -42,6 +45,7 @@ export interface DemoOptions extends Partial<Omit<ListenerOptions, 'limits'>> {
 }
 
 export async function startDemo({
+  cors,
   routes = [],
   authenticate,
   metrics,
@@ -57,6 +61,7 @@ export async function startDemo({
   const listener = openListener({
     name: 'public',
     logEvent,
+    answers: faultAnswers(cors),
     ...options,
     limits: { ...PUBLIC_LIMITS, ...PATIENT, ...limits },
   });
@@ -66,6 +71,7 @@ export async function startDemo({
     admit: authenticate && admitWith(authenticate, logEvent),
     logEvent,
     listener,
+    cors,
     record: openRecords(environment, lineOf, metrics, traces),
   });
   const address = { host: '127.0.0.1', port: 0, setting: 'none' };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertRefused, Connection, converse } from '../../../test/support/raw.ts';
 import type { Event } from '../../events.ts';
+import { faultAnswers } from '../fault-answers.ts';
 import { LIMITS } from './limits.ts';
 import { openListener } from './listener.ts';
 
@@ -11,7 +12,12 @@ const ADDRESS = { host: '127.0.0.1', port: 0, setting: 'none' };
 function makeListener() {
   const log: Event[] = [];
   const limits = { ...LIMITS, keepAliveTimeout: 75_000, maxConnections: 2 };
-  const listener = openListener({ name: 'public', limits, logEvent: (event) => void log.push(event) });
+  const listener = openListener({
+    name: 'public',
+    answers: faultAnswers(),
+    limits,
+    logEvent: (event) => void log.push(event),
+  });
   return Object.assign(listener, { log, [Symbol.asyncDispose]: () => listener.drain(0) });
 }
 

@@ -2,9 +2,8 @@ import { Server as NetServer } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import type { LogEvent } from '../../events.ts';
 import { within } from '../../lib/promises.ts';
-import type { Cors } from '../cors.ts';
-import type { Problem } from '../problem.ts';
 import { type Address, type Bound, listenOn } from './address.ts';
+import type { FaultAnswer, FaultAnswers } from './fault.ts';
 import { LIMITS, type Limits } from './limits.ts';
 import { createHttpServer, type HttpServer, type Receive } from './server.ts';
 
@@ -20,15 +19,14 @@ export interface ListenerOptions {
   /** Log of requests that are refused before routing, and of connections beyond the limit. */
   readonly logEvent: LogEvent;
   readonly limits: Pick<Limits, 'keepAliveTimeout' | 'maxConnections'> & Partial<Limits>;
-  /** Other origins whose pages are let in (contract R6); none by default. */
-  readonly cors?: Cors;
+  readonly answers: FaultAnswers;
 }
 
 /** A listener, from its first connection to its last. */
 export type Listener = ReturnType<typeof openListener>;
 
 export function openListener(options: ListenerOptions) {
-  const { name, logEvent, cors } = options;
+  const { name, logEvent, answers } = options;
   const limits = { ...LIMITS, ...options.limits };
   let opened: (HttpServer & Bound) | undefined;
   const refused = new Map<number, number>();
@@ -40,7 +38,7 @@ export function openListener(options: ListenerOptions) {
   let closing: Promise<void> | undefined;
   let drained: Promise<void> | undefined;
 
-  function refuse({ status }: Problem, traceId: string): void {
+  function refuse({ status, traceId }: FaultAnswer): void {
     refused.set(status, (refused.get(status) ?? 0) + 1);
     logEvent({ event: 'request-refused', status, traceId });
   }
@@ -62,7 +60,6 @@ export function openListener(options: ListenerOptions) {
 
   const listener = {
     name,
-    cors,
     /** True from the moment `drain` has closed the server: each answer is the last of its connection. */
     draining: false,
 
@@ -76,7 +73,7 @@ export function openListener(options: ListenerOptions) {
         if (closing === undefined) receive(...request);
         else closing.then(() => receive(...request));
       };
-      const { server, connections } = createHttpServer(receiveOnceAccepted, limits, refuse, cors);
+      const { server, connections } = createHttpServer(receiveOnceAccepted, limits, answers, refuse);
       server.on('drop', drop);
       opened = { server, connections, ...(await listenOn(server, address, stop)) };
       return opened;

@@ -2,10 +2,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createServer } from '../../lib/node-http.ts';
-import type { Cors } from '../cors.ts';
-import { PROBLEM_JSON, type Problem, problemBody, reasonPhrase } from '../problem.ts';
-import { newTraceId, traceIdOf } from '../trace-id.ts';
 import { HttpConnection } from './connection.ts';
+import type { Fault, FaultAnswer, FaultAnswers } from './fault.ts';
 import { MAX_FIELD_LINES } from './framing.ts';
 import type { Limits } from './limits.ts';
 import { faultOf, NOT_HTTP, WRONG_ESCAPES } from './validation.ts';
@@ -31,45 +29,52 @@ export interface HttpServer {
  * would answer itself, or not at all, are answered with a problem. A request that expects a 100 comes without it:
  * `writeContinue` is called when the body is wanted.
  *
- * @param refused called for each problem that is answered before `receive` would see it, with the `traceId` of its answer
- * (contract P5).
+ * @param refused called for each request that is answered before `receive` would see it.
  */
 export function createHttpServer(
   receive: Receive,
   limits: Limits,
-  refused: (problem: Problem, traceId: string) => void,
-  cors?: Cors,
+  answers: FaultAnswers,
+  refused: (answer: FaultAnswer) => void,
 ): HttpServer {
   const connections = new Map<Duplex, HttpConnection>();
   /** Connections of which one side has ended. New connections take their places (contract B5; D10). */
   const halfClosed = new Set<Duplex>();
   const givenUp = new WeakSet<Duplex>();
 
-  const begin = (request: IncomingMessage, response: ServerResponse, known?: Problem) => {
+  const refuseRequest = (response: ServerResponse, connection: HttpConnection, fault: Fault) => {
+    const answer = answers.make(fault, response.req);
+    refuse(response, connection, answer);
+    refused(answer);
+  };
+
+  const begin = (request: IncomingMessage, response: ServerResponse, known?: Fault) => {
     const connection = connections.get(request.socket);
     if (connection === undefined) return;
     const isHttp = connection.received(response);
-    const problem = isHttp ? (known ?? faultOf(request)) : NOT_HTTP;
-    const isPermitted = problem === WRONG_ESCAPES && cors?.permits(request);
-    if (problem === undefined || isPermitted) receive(request, response, connection);
-    else refused(problem, refuse(response, connection, problem, cors));
+    const fault = isHttp ? (known ?? faultOf(request)) : NOT_HTTP;
+    const isPermitted = fault === WRONG_ESCAPES && answers.permits(request);
+    if (fault === undefined || isPermitted) receive(request, response, connection);
+    else refuseRequest(response, connection, fault);
   };
 
   /** While a request has not ended, the malformed bytes are its body, and the problem is its one answer. */
-  const answer = (socket: Duplex, problem: Problem) => {
+  const refuseBytes = (socket: Duplex, fault: Fault) => {
     const connection = connections.get(socket);
     const latest = connection?.latest;
     if (connection === undefined || latest === undefined || latest.req.complete) {
-      refused(problem, refuseOnSocket(socket, problem));
-    } else if (!latest.headersSent) refused(problem, refuse(latest, connection, problem, cors));
+      const answer = answers.make(fault, undefined);
+      writeOnSocket(socket, answer);
+      refused(answer);
+    } else if (!latest.headersSent) refuseRequest(latest, connection, fault);
   };
 
-  const giveUp = (socket: Duplex, problem: Problem | undefined) => {
+  const giveUp = (socket: Duplex, fault: Fault | undefined) => {
     if (givenUp.has(socket)) return;
     givenUp.add(socket);
     connections.get(socket)?.stop();
-    if (problem === undefined || !socket.writable) socket.destroy();
-    else answer(socket, problem);
+    if (fault === undefined || !socket.writable) socket.destroy();
+    else refuseBytes(socket, fault);
   };
 
   /**
@@ -115,11 +120,11 @@ export function createHttpServer(
     // Node.js does not watch this socket any more: an error without a listener would end the process.
     socket.on('error', () => socket.destroy());
     connections.get(socket)?.stop();
-    answer(socket, { status: 400, detail: 'The method CONNECT is for proxies.' });
+    refuseBytes(socket, { status: 400, detail: 'The method CONNECT is for proxies.' });
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') callSlow(socket);
-    else giveUp(socket, problemOf(error));
+    else giveUp(socket, parserFault(error));
   });
   const check = () => {
     const now = performance.now();
@@ -135,8 +140,8 @@ function progressOf({ latest }: HttpConnection) {
   return { latest, complete: latest?.req.complete };
 }
 
-/** The problem for an error of Node.js's parser; undefined when no client is there to read it. */
-function problemOf(error: NodeJS.ErrnoException): Problem | undefined {
+/** The fault in an error of Node.js's parser; undefined when no client is there to read of it. */
+function parserFault(error: NodeJS.ErrnoException): Fault | undefined {
   if (error.code === 'HPE_HEADER_OVERFLOW') return { status: 431 };
   if (error.code === 'HPE_INVALID_EOF_STATE') return undefined;
   if (error.code === 'HPE_INVALID_METHOD') {
@@ -146,57 +151,26 @@ function problemOf(error: NodeJS.ErrnoException): Problem | undefined {
   return undefined;
 }
 
-/** Headers of an answer given before routing: always JSON (contract N5), and the connection closes. */
-function headersOf(body: string) {
-  return {
-    'x-content-type-options': 'nosniff',
-    vary: 'Accept',
-    'cache-control': 'no-store',
-    'content-type': PROBLEM_JSON,
-    'content-length': String(Buffer.byteLength(body)),
-    connection: 'close',
-  };
+/** The headers of a last answer. */
+function headersOf({ headers, body }: FaultAnswer) {
+  return { ...headers, 'content-length': String(Buffer.byteLength(body)), connection: 'close' };
 }
 
-/**
- * Answers a request whose head was parsed but is refused before routing.
- *
- * @returns the `traceId` of the answer.
- */
-export function refuse(
-  response: ServerResponse,
-  connection: HttpConnection,
-  problem: Problem,
-  cors?: Cors,
-): string {
-  const traceId = traceIdOf(response.req);
-  const body = problemBody(problem, traceId);
-  const own = { headers: headersOf(body) };
-  // The origin in a head that is too large, or not HTTP, is not trusted.
-  const isPlain = problem.status === 431 || problem === NOT_HTTP;
-  const { headers } = isPlain || cors === undefined ? own : cors.apply(own, response.req);
-  response.writeHead(problem.status, reasonPhrase(problem.status), headers);
+/** Answers a request whose head was parsed, and ends its connection. */
+export function refuse(response: ServerResponse, connection: HttpConnection, answer: FaultAnswer): void {
+  const { status, phrase, body } = answer;
+  response.writeHead(status, phrase, headersOf(answer));
   // The rest of a request that is too slow is not read.
-  if (problem.status === 408) response.end(body);
+  if (status === 408) response.end(body);
   else connection.endLast(response, body);
-  return traceId;
 }
 
-/**
- * Answers on the bare socket when Node.js could not parse a request.
- *
- * @returns the `traceId` of the answer.
- */
-function refuseOnSocket(socket: Duplex, problem: Problem): string {
-  const traceId = newTraceId(undefined);
-  const body = problemBody(problem, traceId);
-  const lines = Object.entries({ ...headersOf(body), date: new Date().toUTCString() });
-  const head = [
-    `HTTP/1.1 ${problem.status} ${reasonPhrase(problem.status) ?? ''}`,
-    ...lines.map(([name, value]) => `${name}: ${value}`),
-  ];
+/** Answers on the bare socket when Node.js could not parse a request. */
+function writeOnSocket(socket: Duplex, answer: FaultAnswer): void {
+  const { status, phrase = '', body } = answer;
+  const lines = Object.entries({ ...headersOf(answer), date: new Date().toUTCString() });
+  const head = [`HTTP/1.1 ${status} ${phrase}`, ...lines.map(([name, value]) => `${name}: ${value}`)];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => {
-    if (problem.status === 408) socket.destroy();
+    if (status === 408) socket.destroy();
   });
-  return traceId;
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { orUndefined } from '../../lib/errors.ts';
-import type { Problem } from '../problem.ts';
+import type { Fault } from './fault.ts';
 import { MAX_FIELD_LINES } from './framing.ts';
 
 /** uri-host [ ":" port ], RFC 9110 §7.2, never empty: an IP literal, or a registered name or IPv4 address. */
@@ -8,10 +8,9 @@ const HOST_AND_PORT =
   /^(?:\[[0-9a-f:.]+\]|\[v[0-9a-f]+\.[\w.~!$&'()*+,;=:-]+\]|(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})+)(?::\d*)?$/i;
 
 /**
- * The fault of a request before routing (contract Order 1), as the problem of its refusal. Without a fault, puts the
- * decoded path into `request.url`.
+ * The fault of a request before routing (contract Order 1). Without a fault, puts the decoded path into `request.url`.
  */
-export function faultOf(request: IncomingMessage): Problem | undefined {
+export function faultOf(request: IncomingMessage): Fault | undefined {
   if (request.rawHeaders.length > 2 * MAX_FIELD_LINES) return { status: 431 };
   if (request.httpVersionMajor !== 1) return NOT_HTTP;
   if (request.method === 'SOURCE') return malformed('The method SOURCE is for ICE.');
@@ -31,15 +30,15 @@ export function faultOf(request: IncomingMessage): Problem | undefined {
   return undefined;
 }
 
-/** The problem of a path whose only fault is its escapes. Compared by identity. */
+/** The fault of a path whose only fault is its escapes. Compared by identity. */
 export const WRONG_ESCAPES = malformed('The escapes in the path must be UTF-8, without NUL, CR and LF.');
 
-/** The problem of a request line of another protocol. Compared by identity. */
+/** The fault of a request line of another protocol. Compared by identity. */
 export const NOT_HTTP = malformed('The HTTP version must be 1.0 or 1.1.');
 
 const NO_HOST = malformed('The request must have exactly one valid Host header.');
 
-function malformed(detail: string): Problem {
+function malformed(detail: string): Fault {
   return { status: 400, detail };
 }
 
@@ -81,10 +80,10 @@ interface Target {
 }
 
 /**
- * Reads a request target (RFC 9112 §3.2). The result is the problem when the target is refused (contract Order 1): not in
+ * Reads a request target (RFC 9112 §3.2). The result is the fault when the target is refused (contract Order 1): not in
  * origin or absolute form, or escapes that are not UTF-8 or hold NUL, CR or LF.
  */
-export function readTarget(target: string, method: string): Target | Problem {
+export function readTarget(target: string, method: string): Target | Fault {
   if (PLAIN_PATH.test(target)) return { path: target };
   if (target === '*' && method === 'OPTIONS') return { path: '*' };
   const match = TARGET.exec(target);

@@ -1,0 +1,36 @@
+import type { IncomingMessage } from 'node:http';
+import type { Cors } from './cors.ts';
+import { PROBLEM_JSON, problemBody, reasonPhrase } from './problem.ts';
+import { newTraceId, traceIdOf } from './trace-id.ts';
+import type { Fault, FaultAnswer, FaultAnswers } from './transport/fault.ts';
+import { NOT_HTTP } from './transport/validation.ts';
+
+/**
+ * The answers to requests that are refused before they are routed, for a listener.
+ *
+ * @param cors Other origins whose pages are let in (contract R6); none by default.
+ */
+export function faultAnswers(cors?: Cors): FaultAnswers {
+  return {
+    make(fault, request) {
+      const answer = makeFaultAnswer(fault, request);
+      // The origin in a head that is too large, or not HTTP, is not trusted.
+      const isPlain = request === undefined || fault.status === 431 || fault === NOT_HTTP;
+      return isPlain || cors === undefined ? answer : cors.apply(answer, request);
+    },
+    permits: (request) => cors?.permits(request) ?? false,
+  };
+}
+
+/** An answer that is always JSON (contract N5). */
+export function makeFaultAnswer(fault: Fault, request: IncomingMessage | undefined): FaultAnswer {
+  const { status } = fault;
+  const traceId = request === undefined ? newTraceId(undefined) : traceIdOf(request);
+  const headers = {
+    'x-content-type-options': 'nosniff',
+    vary: 'Accept',
+    'cache-control': 'no-store',
+    'content-type': PROBLEM_JSON,
+  };
+  return { status, phrase: reasonPhrase(status), headers, body: problemBody(fault, traceId), traceId };
+}
