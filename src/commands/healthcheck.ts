@@ -1,10 +1,10 @@
 import { isIPv6 } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { TcpAddress } from '../http/transport/address.ts';
 import { errorCode } from '../lib/errors.ts';
 import { get } from '../lib/node-http.ts';
 import { readAdminConfig } from '../server/config.ts';
+import type { TcpAddress } from '../wire/address.ts';
 import { defineCommand } from './command.ts';
 
 const HELP = `Usage: todo-service healthcheck [flags]

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { MAX_FIELD_LINES } from './transport/framing.ts';
+import { MAX_FIELD_LINES } from '../wire/framing.ts';
 
 /** Largest request body, in bytes: 64 KiB. A larger body is refused (contract B5). */
 const BODY_MAX_BYTES = 64 * 1024;

@@ -2,10 +2,10 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 // The global is looked up by a getter: 20 ns more for each reading of the clock.
 import { performance } from 'node:perf_hooks';
 import type { Commit, OnStep, Step } from '../events.ts';
+import type { HttpConnection } from '../wire/client-connection.ts';
 import { IncomingBody } from './body.ts';
 import type { Identity } from './caller.ts';
 import { traceIdOf } from './trace-id.ts';
-import type { HttpConnection } from './transport/connection.ts';
 
 /** The route of a request. */
 export interface Target {

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
+import type { Fault, FaultAnswer, FaultAnswers } from '../wire/fault.ts';
+import { NOT_HTTP } from '../wire/validation.ts';
 import type { Cors } from './cors.ts';
 import { PROBLEM_JSON, problemBody, reasonPhrase } from './problem.ts';
 import { newTraceId, traceIdOf } from './trace-id.ts';
-import type { Fault, FaultAnswer, FaultAnswers } from './transport/fault.ts';
-import { NOT_HTTP } from './transport/validation.ts';
 
 /**
  * The answers to requests that are refused before they are routed, for a listener.

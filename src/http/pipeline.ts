@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { LogEvent } from '../events.ts';
 import { andThen } from '../lib/promises.ts';
+import { type Receive, refuse } from '../wire/http-server.ts';
+import type { Listener } from '../wire/listener.ts';
 import { write } from './answer.ts';
 import type { BodyEnd } from './body.ts';
 import { Call } from './call.ts';
@@ -10,8 +12,6 @@ import { makeFaultAnswer } from './fault-answers.ts';
 import { type Answer, toProblem } from './problem.ts';
 import { type Found, matchRoutes, type Route } from './route.ts';
 import { traceIdOf } from './trace-id.ts';
-import type { Listener } from './transport/listener.ts';
-import { type Receive, refuse } from './transport/server.ts';
 
 /**
  * Identifies a caller, else 401 or 503, and checks that the route is open to the caller, else 403 (contract Order 3).

@@ -1,13 +1,13 @@
 import type { AuthSettings } from '../auth/settings.ts';
 import { readOrigins } from '../http/cors.ts';
-import type { Address, TcpAddress } from '../http/transport/address.ts';
-import { lookAtGiven } from '../http/transport/given-socket.ts';
-import { LONGEST_PATH } from '../http/transport/socket-file.ts';
 import { quote } from '../lib/quote.ts';
 import { type GivenFlags, readSettings, type Settings } from '../settings/read.ts';
 import type { Environment, SETTINGS } from '../settings/table.ts';
 import { type DatabaseSettings, readDatabase, readServedDatabase } from '../storage/settings.ts';
 import { readTraces } from '../telemetry/settings.ts';
+import type { Address, TcpAddress } from '../wire/address.ts';
+import { lookAtGiven } from '../wire/given-socket.ts';
+import { LONGEST_PATH } from '../wire/socket-file.ts';
 
 /** The configuration of a service. Combinations that make no sense have no type. */
 export type Config = Awaited<ReturnType<typeof readConfig>>['config'];

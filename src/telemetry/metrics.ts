@@ -1,8 +1,8 @@
 import { Registry } from 'prom-client';
 import type { Keys } from '../auth/keys/keys.ts';
 import type { Step } from '../events.ts';
-import type { Listener } from '../http/transport/listener.ts';
 import type { TodoStore } from '../shared-list/store.ts';
+import type { Listener } from '../wire/listener.ts';
 import { type Ended, errorType, knownMethod } from './ended.ts';
 import { LabelledHistogram, metricsIn } from './instruments.ts';
 import { type Build, registerRuntime } from './runtime-metrics.ts';

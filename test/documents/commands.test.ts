@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import manifest from '../../package.json' with { type: 'json' };
-import { LIMITS } from '../../src/http/transport/limits.ts';
 import { readConfig } from '../../src/server/config.ts';
 import { SETTINGS, settingOf, VARIABLES } from '../../src/settings/table.ts';
+import { LIMITS } from '../../src/wire/limits.ts';
 import { runCommand } from '../support/run-command.ts';
 
 const read = (path: string) => readFileSync(path, 'utf8');

@@ -8,9 +8,9 @@ import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import type { Authentication } from '../../src/auth/admit.ts';
 import { faultAnswers } from '../../src/http/fault-answers.ts';
 import { withBody } from '../../src/http/json-body.ts';
-import { HttpConnection } from '../../src/http/transport/connection.ts';
-import { LIMITS, type Limits } from '../../src/http/transport/limits.ts';
-import { createHttpServer } from '../../src/http/transport/server.ts';
+import { HttpConnection } from '../../src/wire/client-connection.ts';
+import { createHttpServer } from '../../src/wire/http-server.ts';
+import { LIMITS, type Limits } from '../../src/wire/limits.ts';
 import { beginDrain, get, HURRIED, PUBLIC_LIMITS, setClocks, startDemo } from '../support/demo.ts';
 import { listen } from '../support/folder.ts';
 import { settled, startGated, WAIT, WAIT_WITH_BODY } from '../support/gated.ts';

@@ -4,8 +4,8 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { after, describe, test } from 'node:test';
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
-import { HttpConnection } from '../../src/http/transport/connection.ts';
-import { LIMITS } from '../../src/http/transport/limits.ts';
+import { HttpConnection } from '../../src/wire/client-connection.ts';
+import { LIMITS } from '../../src/wire/limits.ts';
 import { beginDrain, HURRIED, setClocks, startDemo } from '../support/demo.ts';
 import { assertRefused, Connection } from '../support/raw.ts';
 

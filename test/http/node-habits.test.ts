@@ -31,7 +31,7 @@ async function startBare(answer: RequestListener, connected: (socket: Socket) =>
   };
 }
 
-// Node.js documents none of them, and `src/http/transport/connection.ts` stands on each (decision 15). What is red here has
+// Node.js documents none of them, and `src/wire/client-connection.ts` stands on each (decision 15). What is red here has
 // changed in Node.js.
 describe('Habits of node:http on which HttpConnection relies', { timeout: HANGS_MS }, () => {
   test("a new connection's last listeners for data and end are the parser's, and who takes their place decides what is parsed", async () => {

@@ -12,7 +12,7 @@ const SOURCE = JSON.stringify(new URL('../../src/', import.meta.url).href);
 const SERVICE = `
   import { createRequire } from 'node:module';
   import './src/commands/serve.ts';
-  import { openListener } from './src/http/transport/listener.ts';
+  import { openListener } from './src/wire/listener.ts';
   import { faultAnswers } from './src/http/fault-answers.ts';
   import { openPipeline } from './src/http/pipeline.ts';
   import { sharedListRoutes } from './src/shared-list/endpoints.ts';

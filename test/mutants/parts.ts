@@ -143,11 +143,11 @@ export const PARTS: Readonly<Record<string, Part>> = {
     without: 'while a standby is gone|connections that stand still',
   },
   transport: {
-    source: ['src/http/transport/{connection,framing,listener,server,validation}.ts'],
+    source: ['src/wire/{client-connection,framing,http-server,listener,validation}.ts'],
     tests: [
-      'src/http/transport/connection.test.ts',
-      'src/http/transport/listener.test.ts',
-      'src/http/transport/validation.test.ts',
+      'src/wire/client-connection.test.ts',
+      'src/wire/listener.test.ts',
+      'src/wire/validation.test.ts',
       'test/http/transport.test.ts',
       'test/http/bodies.test.ts',
       'test/http/connections.test.ts',
@@ -163,10 +163,10 @@ export const PARTS: Readonly<Record<string, Part>> = {
     without: 'a flood of 1,000|descriptor',
   },
   sockets: {
-    source: ['src/http/transport/{address,given-socket,socket-file}.ts'],
+    source: ['src/wire/{address,given-socket,socket-file}.ts'],
     tests: [
-      'src/http/transport/address.test.ts',
-      'src/http/transport/socket-file.test.ts',
+      'src/wire/address.test.ts',
+      'src/wire/socket-file.test.ts',
       'test/http/connection-limit.test.ts',
       'test/lifecycle/given-socket.test.ts',
       'test/lifecycle/socket-file.test.ts',

@@ -10,10 +10,10 @@ import { faultAnswers } from '../../src/http/fault-answers.ts';
 import { openPipeline } from '../../src/http/pipeline.ts';
 import type { Answer } from '../../src/http/problem.ts';
 import type { Route } from '../../src/http/route.ts';
-import { LIMITS, type Limits } from '../../src/http/transport/limits.ts';
-import { type Listener, type ListenerOptions, openListener } from '../../src/http/transport/listener.ts';
 import { eventLogger } from '../../src/telemetry/log.ts';
 import { openRecords } from '../../src/telemetry/record.ts';
+import { LIMITS, type Limits } from '../../src/wire/limits.ts';
+import { type Listener, type ListenerOptions, openListener } from '../../src/wire/listener.ts';
 
 type Clocks = Pick<Limits, 'headersTimeout' | 'requestTimeout'>;
 

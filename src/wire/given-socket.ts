@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, readlinkSync } from 'node:fs';
-import { orUndefined } from '../../lib/errors.ts';
+import { orUndefined } from '../lib/errors.ts';
 
 /** The first descriptor that a parent gives (sd_listen_fds(3)). */
 const GIVEN = 3;

@@ -1,11 +1,11 @@
 import { Server as NetServer } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import type { LogEvent } from '../../events.ts';
-import { within } from '../../lib/promises.ts';
+import type { LogEvent } from '../events.ts';
+import { within } from '../lib/promises.ts';
 import { type Address, type Bound, listenOn } from './address.ts';
 import type { FaultAnswer, FaultAnswers } from './fault.ts';
+import { createHttpServer, type HttpServer, type Receive } from './http-server.ts';
 import { LIMITS, type Limits } from './limits.ts';
-import { createHttpServer, type HttpServer, type Receive } from './server.ts';
 
 /** Milliseconds between two looks for idle connections, once the listener has closed. */
 const IDLE_INTERVAL_MS = 100;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertRefused, Connection, converse } from '../../../test/support/raw.ts';
-import type { Event } from '../../events.ts';
-import { faultAnswers } from '../fault-answers.ts';
+import { assertRefused, Connection, converse } from '../../test/support/raw.ts';
+import type { Event } from '../events.ts';
+import { faultAnswers } from '../http/fault-answers.ts';
 import { LIMITS } from './limits.ts';
 import { openListener } from './listener.ts';
 

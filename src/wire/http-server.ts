@@ -1,8 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { createServer } from '../../lib/node-http.ts';
-import { HttpConnection } from './connection.ts';
+import { createServer } from '../lib/node-http.ts';
+import { HttpConnection } from './client-connection.ts';
 import type { Fault, FaultAnswer, FaultAnswers } from './fault.ts';
 import { MAX_FIELD_LINES } from './framing.ts';
 import type { Limits } from './limits.ts';

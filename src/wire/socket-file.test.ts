@@ -17,7 +17,7 @@ import { createServer } from 'node:http';
 import { connect, createServer as createNetServer, type Server, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { asNobody, temporaryFolder } from '../../../test/support/folder.ts';
+import { asNobody, temporaryFolder } from '../../test/support/folder.ts';
 import { type Bound, listenOn } from './address.ts';
 
 /** A folder and the path of a socket in it, at which a server of this program can be made to listen. */

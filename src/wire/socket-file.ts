@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { type BigIntStats, chmodSync, existsSync, linkSync, lstatSync, renameSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { dirname } from 'node:path';
-import { Cannot } from '../../lib/cannot.ts';
-import { errorCode } from '../../lib/errors.ts';
+import { Cannot } from '../lib/cannot.ts';
+import { errorCode } from '../lib/errors.ts';
 
 /** The file of a Unix socket. */
 export interface SocketFile {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { orUndefined } from '../../lib/errors.ts';
+import { orUndefined } from '../lib/errors.ts';
 import type { Fault } from './fault.ts';
 import { MAX_FIELD_LINES } from './framing.ts';
 

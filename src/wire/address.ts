@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { Cannot } from '../../lib/cannot.ts';
-import { errorCode, messageOf } from '../../lib/errors.ts';
+import { Cannot } from '../lib/cannot.ts';
+import { errorCode, messageOf } from '../lib/errors.ts';
 import type { GivenSocket } from './given-socket.ts';
 import { makeFile, type SocketFile, whyNoFile } from './socket-file.ts';
 

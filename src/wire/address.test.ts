@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { createServer as createNetServer } from 'node:net';
 import { test } from 'node:test';
-import { asNobody, listen, temporaryFolder } from '../../../test/support/folder.ts';
+import { asNobody, listen, temporaryFolder } from '../../test/support/folder.ts';
 import { listenOn } from './address.ts';
 
 /** A server that ends with the test, whether it listens or not. */
