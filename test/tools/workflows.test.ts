@@ -18,6 +18,7 @@ interface Job {
 }
 
 interface Step {
+  readonly env?: Readonly<Record<string, string>>;
   readonly uses?: string;
   readonly with?: Readonly<Record<string, unknown>>;
   readonly run?: string;

@@ -18,9 +18,10 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const PARTS = 'build/executable';
 const OUTPUT = 'build/todo-service';
 
-const pinned = new Set(Object.values(runtime.optionalDependencies));
-if (!pinned.has(process.versions.node)) {
-  const wanted = `it must be the pinned ${[...pinned]}, which "npm ci --include=optional" installs`;
+const machine = `${process.platform}-${process.arch}`;
+const pinned = Object.entries(runtime.optionalDependencies).find(([name]) => name.endsWith(machine))?.[1];
+if (process.versions.node !== pinned) {
+  const wanted = `it must be the pinned ${pinned ?? 'one'}, which "npm ci --include=optional" installs`;
   giveUp(`Cannot build with Node.js ${process.versions.node}: ${wanted}`);
 }
 
