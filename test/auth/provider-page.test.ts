@@ -15,7 +15,7 @@ const providers = TOKENS.providers.filter(({ name }) => !RULES.includes(name));
 /** Providers of which `tokens.json` has no token: those of other tests start from their settings. */
 const HELD_ELSEWHERE = [
   ...['Keycloak', 'Authlib', 'better-auth', 'oidc-provider', 'Glewlwyd', 'LemonLDAP::NG'],
-  '@jmondi/oauth2-server',
+  ...['@jmondi/oauth2-server', 'djangorestframework-simplejwt', 'Flask-JWT-Extended'],
 ];
 
 const SECTIONS = [...RUN, ...BY_DOCUMENTATION];
@@ -65,7 +65,7 @@ for (const { name, settings } of providers) {
   });
 }
 
-test('docs/identity-providers.md has at most 2,150 words', () => {
+test('docs/identity-providers.md has at most 2,400 words', () => {
   const words = PAGE.split(/\s+/).filter((word) => word !== '');
-  assert.ok(words.length <= 2_150, `${words.length}`);
+  assert.ok(words.length <= 2_400, `${words.length}`);
 });

@@ -162,39 +162,53 @@ for (const { provider, key, header, claims, roles } of FIXTURES) {
   });
 }
 
-test('tokens of @jmondi/oauth2-server read, and write as their roles say, and its refresh tokens do not', async () => {
-  await using folder = await temporaryFolder();
-  const settings = settingsOf('@jmondi/oauth2-server');
-  const secret = 'a secret of more than thirty-two bytes';
-  const file = await folder.write('secret', `text:${secret}`);
-  await using list = await startList({ env: { ...settings, TODO_AUTH_SECRET_FILE: file } });
-  const { read, write } = callerOf(list.url);
-  const tokenOf = (claims: Readonly<Record<string, unknown>>) =>
-    forge({
-      header: { alg: 'HS256', typ: 'JWT' },
-      claims: { iat: now, ...claims },
-      sign: mac('sha256', secret),
-    });
-  const access = (roles: readonly string[]) =>
-    tokenOf({
-      ...{
-        iss: 'https://id.example.org',
-        aud: 'todo-service',
-        name: 'Ada',
-        roles,
-        cid: 'web',
-        scope: '',
-        sub: 'ada',
-      },
-      ...{ exp: now + 300, nbf: now, jti: 'b014cbcb0e7d11dd' },
-    });
-  assert.equal((await write(access(['editor']))).status, 201);
-  assert.equal((await write(access(['reader']))).status, 403);
-  assert.deepEqual(await (await read(access(['reader']), '/me')).json(), { name: 'Ada' });
-  const ids = { client_id: 'web', access_token_id: 'b014cbcb0e7d11dd', refresh_token_id: '5abb5eaf62644201' };
-  const refresh = tokenOf({ ...ids, scope: '', user_id: 'ada', expire_time: now + 10_000 });
-  assert.equal((await read(refresh)).status, 401);
-});
+/** Libraries that sign with a shared secret: their access token, and the refresh token that comes with it. */
+const SHARED: readonly (readonly [provider: string, access: object, refresh: object])[] = [
+  [
+    '@jmondi/oauth2-server',
+    { cid: 'web', scope: '', sub: 'ada', exp: now + 300, nbf: now, jti: 'b014cbcb0e7d11dd' },
+    {
+      ...{ client_id: 'web', access_token_id: 'b014cbcb0e7d11dd', refresh_token_id: '5abb5eaf62644201' },
+      ...{ iss: undefined, aud: undefined, name: undefined, scope: '', user_id: 'ada' },
+      expire_time: now + 10_000,
+    },
+  ],
+  /** 5.5.1, with a `get_token` that adds name and roles: to the refresh token, whose claims the access token takes over. */
+  [
+    'djangorestframework-simplejwt',
+    { token_type: 'access', exp: now + 300, jti: '61406863aee843d79c698276fa4ab184', sub: '1' },
+    { token_type: 'refresh', exp: now + 86_400, jti: 'cc253eebcb134da89e4ade04131bed01', sub: '1' },
+  ],
+  /** 4.7.4, with an `additional_claims_loader`, which is asked for both. */
+  [
+    'Flask-JWT-Extended',
+    { fresh: true, type: 'access', sub: 'ada', nbf: now, csrf: '85cb46ce', exp: now + 900 },
+    { fresh: false, type: 'refresh', sub: 'ada', nbf: now, csrf: 'd80e4f1c', exp: now + 2_592_000 },
+  ],
+];
+
+for (const [provider, access, refresh] of SHARED) {
+  test(`tokens of ${provider} read, and write as their roles say, and its refresh tokens do not [A5]`, async () => {
+    await using folder = await temporaryFolder();
+    const secret = 'a secret of more than thirty-two bytes';
+    const file = await folder.write('secret', `text:${secret}`);
+    await using list = await startList({ env: { ...settingsOf(provider), TODO_AUTH_SECRET_FILE: file } });
+    const { read, write } = callerOf(list.url);
+    const tokenOf = (claims: object, roles: readonly string[]) =>
+      forge({
+        header: { alg: 'HS256', typ: 'JWT' },
+        claims: {
+          ...{ iss: 'https://id.example.org', aud: 'todo-service', iat: now, name: 'Ada', roles },
+          ...claims,
+        },
+        sign: mac('sha256', secret),
+      });
+    assert.equal((await write(tokenOf(access, ['editor']))).status, 201);
+    assert.equal((await write(tokenOf(access, ['reader']))).status, 403);
+    assert.deepEqual(await (await read(tokenOf(access, ['reader']), '/me')).json(), { name: 'Ada' });
+    assert.equal((await read(tokenOf(refresh, ['editor']))).status, 401);
+  });
+}
 
 test('docs/identity-providers.md names the versions that the tests use, and settings that no token above misses', () => {
   const [audience, roleClaim] = KEYCLOAK.settings[0] ?? [];

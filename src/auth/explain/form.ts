@@ -1,5 +1,5 @@
 import { quote, quoteJson } from '../../lib/quote.ts';
-import { type Claims, claimAt } from '../identity.ts';
+import type { Claims } from '../identity.ts';
 import { type Header, MAX_TOKEN_LENGTH, otherKindClaim, REFUSED_PARAMETERS } from '../token/read-token.ts';
 import type { RefusalCode } from '../token/refusal.ts';
 
@@ -47,6 +47,6 @@ export function explainHeader(header: Header, claims: Claims | undefined, code: 
 }
 
 function explainOtherKind(claims: Claims): string {
-  const name = otherKindClaim(claims) ?? '';
-  return `Its claim ${quoteJson(name)} is ${quoteJson(claimAt(claims, [name]))}: send the access token in its place.`;
+  const [name, value] = otherKindClaim(claims) ?? [];
+  return `Its claim ${quoteJson(name)} is ${quoteJson(value)}: send the access token in its place.`;
 }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { isJsonObject, parseJson } from '../../lib/parse-json.ts';
-import { type Claims, claimAt } from '../identity.ts';
+import type { Claims } from '../identity.ts';
 import { type Algorithm, readAlgorithm } from '../keys/algorithms.ts';
 import { readType, type TokenType } from '../token-type.ts';
 import type { RefusalCode } from './refusal.ts';
@@ -30,31 +30,33 @@ export const MAX_TOKEN_LENGTH = 12 * 1024;
  */
 export const REFUSED_PARAMETERS = ['crit', 'b64', 'zip', 'jwk', 'jku', 'x5u', 'x5c'];
 
-/** A claim, the value that access tokens alone have there, and the values of other kinds. */
-type Kind = readonly [claim: string, access: string | undefined, ...others: readonly unknown[]];
+/** Claims in which providers and libraries name the kind of a token (RFC 8725 §3.12), without `-` and `_`. */
+const KIND_CLAIMS = ['typ', 'type', 'tokentype', 'tokenuse', 'tokenclass', 'tokenname'];
 
-/** Claims in which providers mark the kind of a token, RFC 8725 §3.12. */
-const KINDS: readonly Kind[] = [
-  // Keycloak.
-  ['typ', 'Bearer', 'ID', 'Refresh', 'Offline', 'Logout'],
-  // Amazon Cognito.
-  ['token_use', 'access', 'id'],
-  // idpyoidc.
-  ['token_class', 'access_token', 'refresh_token', 'authorization_code'],
-  // Casdoor, by its version. What its ID tokens have there is not known.
-  ['tokenType', undefined, 'refresh-token'],
-  ['TokenType', undefined, 'refresh-token'],
-];
+/** Kinds of tokens that are for others, as `kindIn` spells them. */
+const OTHER_KINDS = ['refresh', 'offline', 'id', 'logout', 'authorizationcode', 'authcode'];
 
-/** The claim that marks a token of another kind; undefined for an access token. */
-export function otherKindClaim(claims: Claims): string | undefined {
-  return KINDS.find(([claim, , ...others]) => others.includes(claimAt(claims, [claim])))?.[0];
+/** The kind that a claim names: `refresh` for "Refresh_Token", `logout` for "logout+jwt". */
+function kindIn([name, value]: readonly [string, unknown]): string | undefined {
+  if (typeof value !== 'string' || !KIND_CLAIMS.includes(plain(name))) return undefined;
+  return plain(value).replaceAll(/token|\+jwt|\s/g, '');
+}
+
+function plain(text: string): string {
+  return text.toLowerCase().replaceAll(/[-_]/g, '');
+}
+
+/** The claim that marks a token of another kind, and its value; undefined for an access token. */
+export function otherKindClaim(claims: Claims): readonly [string, unknown] | undefined {
+  return Object.entries(claims).find((claim) => OTHER_KINDS.includes(kindIn(claim) ?? ''));
 }
 
 /** What only access tokens have, as far as the token shows it, as `TODO_AUTH_REQUIRED_CLAIMS` asks for it. */
 export function accessTokenClaim(claims: Claims): string | undefined {
-  const kind = KINDS.find(([claim, access]) => access !== undefined && claimAt(claims, [claim]) === access);
-  return kind && `${kind[0]}=${kind[1]}`;
+  const isAccess = ([name, value]: readonly [string, unknown]) => name === 'typ' && value === 'Bearer';
+  return Object.entries(claims)
+    .find((claim) => kindIn(claim) === 'access' || isAccess(claim))
+    ?.join('=');
 }
 
 /**

@@ -2,12 +2,14 @@ import { deflateRawSync } from 'node:zlib';
 import { AUDIENCE, forge, ISSUER } from '../forge.ts';
 import { changedClaims, claims, claimsText, type Row } from './row.ts';
 
-/** What Keycloak, Amazon Cognito and Casdoor write into the payload, whatever the header says. */
+/** What providers and libraries write into the payload, whatever the header says. */
 export const otherKinds: readonly Row[] = [
   ...['ID', 'Refresh', 'Offline', 'Logout'].map((typ) => ({ typ })),
   { token_use: 'id' },
   { tokenType: 'refresh-token' },
   { TokenType: 'refresh-token' },
+  { token_type: 'refresh' },
+  { type: 'refresh' },
 ].map((kind) => ['A5; RFC 8725 §3.12', `the claim ${JSON.stringify(kind)}`, claims(kind)]);
 
 export const brokenClaims: readonly Row[] = [
