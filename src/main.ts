@@ -1,8 +1,8 @@
 import type { Command } from './commands/command.ts';
 import { print } from './commands/print.ts';
 import { readCommit, readVersion } from './lib/assets.ts';
-import { EXIT_CODES } from './lib/cannot.ts';
-import { meant, nearestTo } from './lib/nearest.ts';
+import { didYouMean, nearestTo } from './lib/nearest.ts';
+import { EXIT_CODES } from './lib/operator-error.ts';
 import { quoteReceived } from './lib/quote.ts';
 
 /** A command: its name, its purpose in the list of all, and its code, which is imported only when it is called. */
@@ -68,7 +68,7 @@ export async function run(argv: readonly string[], env: NodeJS.ProcessEnv): Prom
   const names = COMMANDS.map(([name]) => name);
   const group = names.filter((name) => name.startsWith(`${first} `));
   if (group.length === 0)
-    return notACommand(first, `is not a command${meant(nearestTo(first, names))}`, HELP);
+    return notACommand(first, `is not a command${didYouMean(nearestTo(first, names))}`, HELP);
   const help = groupHelp(first);
   if (asksForHelp(second)) {
     print(help);
@@ -79,7 +79,7 @@ export async function run(argv: readonly string[], env: NodeJS.ProcessEnv): Prom
     return notACommand(first, `is half of a command, which is ${whole}`, help);
   }
   const seconds = group.map((command) => command.slice(`${first} `.length));
-  return notACommand(`${first} ${second}`, `is not a command${meant(nearestTo(second, seconds))}`, help);
+  return notACommand(`${first} ${second}`, `is not a command${didYouMean(nearestTo(second, seconds))}`, help);
 }
 
 function asksForHelp(word: string | undefined): boolean {

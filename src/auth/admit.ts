@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
+import type { Identity } from '../caller.ts';
+import { actor } from '../caller.ts';
 import type { LogEvent } from '../events.ts';
-import type { Identity } from '../http/caller.ts';
-import { actor } from '../http/caller.ts';
+import type { Answer } from '../http/answer.ts';
 import type { Admit } from '../http/pipeline.ts';
-import type { Answer } from '../http/problem.ts';
 import { andThen } from '../lib/promises.ts';
-import { readIdentity } from './identity.ts';
 import { type KeySet, shownKeyId } from './keys/keys.ts';
 import { checkTimes, firstFault, type Times, type Trust, timesOf } from './token/checks.ts';
+import { readIdentity } from './token/identity.ts';
 import { readToken } from './token/read-token.ts';
 import { CHALLENGE, INSUFFICIENT_SCOPE, invalidToken, type Refusal } from './token/refusal.ts';
 

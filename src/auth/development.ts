@@ -5,7 +5,7 @@ import { keepNames, makeFolder } from '../lib/durable-files.ts';
 import { asNotUsable, errorCode, NotUsable } from '../lib/errors.ts';
 import { parseJson } from '../lib/parse-json.ts';
 import { readSmallFile } from '../lib/small-file.ts';
-import type { ClaimPath } from './identity.ts';
+import type { ClaimPath } from './token/identity.ts';
 import type { TokenType } from './token-type.ts';
 
 /** The signer of tokens, HS256, and their issuer and audience. */

@@ -1,6 +1,6 @@
 import { decodeEntry, isBare } from '../lib/list-setting.ts';
 import { hasComment } from '../lib/white-space.ts';
-import { type ClaimPath, type Claims, claimAt, parseClaimPath } from './identity.ts';
+import { type ClaimPath, type Claims, claimAt, parseClaimPath } from './token/identity.ts';
 
 /** The value that a claim of every token must have (contract A14). */
 export interface RequiredClaim {

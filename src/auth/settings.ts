@@ -9,13 +9,13 @@ import {
   developmentKeyPath,
   readDevelopmentKey,
 } from './development.ts';
-import { type ClaimPath, type IdentityClaims, parseClaimPath } from './identity.ts';
 import { readFileSource } from './keys/files.ts';
 import { readProxy } from './keys/proxy.ts';
 import type { RemoteSource } from './keys/remote.ts';
 import type { KeySource } from './keys/source.ts';
 import { parseTrustedAddress } from './keys/trusted-address.ts';
 import { parseRequiredClaim, type RequiredClaim } from './required-claims.ts';
+import { type ClaimPath, type IdentityClaims, parseClaimPath } from './token/identity.ts';
 import { readType, type TokenType } from './token-type.ts';
 
 /** The variables that name a source of keys other than the issuer. */

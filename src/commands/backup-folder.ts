@@ -1,8 +1,8 @@
 import { existsSync, lstatSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { Cannot } from '../lib/cannot.ts';
 import { makeFolder } from '../lib/durable-files.ts';
 import { messageOf } from '../lib/errors.ts';
+import { OperatorError } from '../lib/operator-error.ts';
 import { printOneUnfinished } from './unfinished.ts';
 
 /** The ending of a copy: of SQLite, or of an export of PostgreSQL. Neither counts for the other. */
@@ -24,7 +24,7 @@ export function namesFolder(word: string): boolean {
  * Makes a folder (0700) where it is missing, removes unfinished copies that are unchanged for a day, and names the
  * younger ones. Gives its absolute path.
  *
- * @throws {Cannot} `failed`: it cannot be made or listed.
+ * @throws {OperatorError} `failed`: it cannot be made or listed.
  */
 export function openFolder(word: string, ending: Ending): string {
   const folder = resolve(word);
@@ -40,7 +40,7 @@ export function openFolder(word: string, ending: Ending): string {
     }
     return folder;
   } catch (error) {
-    throw new Cannot('failed', messageOf(error), { cause: error });
+    throw new OperatorError('failed', messageOf(error), { cause: error });
   }
 }
 

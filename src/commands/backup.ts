@@ -1,8 +1,8 @@
 import { createReadStream, existsSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Cannot } from '../lib/cannot.ts';
 import { partialOf } from '../lib/durable-files.ts';
+import { OperatorError } from '../lib/operator-error.ts';
 import { ADAPTERS } from '../server/engines.ts';
 import { BackupFailed } from '../storage/maintenance.ts';
 import type { DatabaseSettings } from '../storage/settings.ts';
@@ -78,7 +78,7 @@ export const backup = onDatabase(
 /** For a `catch`: where the name is another run's, waits until the next second. Any other error is thrown again. */
 function whereTaken(file: string) {
   return async (error: unknown): Promise<undefined> => {
-    if (!(error instanceof Cannot) || !existsSync(file)) throw error;
+    if (!(error instanceof OperatorError) || !existsSync(file)) throw error;
     await sleep(SECOND_MS);
   };
 }
@@ -110,7 +110,9 @@ async function exportPostgres(address: string, file: string, partial: string): P
   await using source = await openExport(address);
   const check = () => readExport(createReadStream(partial), async () => {});
   await writeExport(source, file, partial, check).catch((error: unknown) => {
-    throw error instanceof Cannot ? new Cannot('failed', error.message, { cause: error }) : error;
+    throw error instanceof OperatorError
+      ? new OperatorError('failed', error.message, { cause: error })
+      : error;
   });
   return `${resolve(file)}: ${totals(source.counts, source.highestId)}`;
 }

@@ -1,7 +1,7 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
-import { Cannot, EXIT_CODES, type Reason } from '../lib/cannot.ts';
 import { messageOf, NotUsable } from '../lib/errors.ts';
-import { meant, nearestTo } from '../lib/nearest.ts';
+import { didYouMean, nearestTo } from '../lib/nearest.ts';
+import { EXIT_CODES, OperatorError, type Reason } from '../lib/operator-error.ts';
 import { escapeHidden, quote, quoteReceived } from '../lib/quote.ts';
 import { ConfigFaults, unknownVariables } from '../settings/read.ts';
 import { isId, MAX_ID } from '../shared-list/members.ts';
@@ -94,7 +94,9 @@ function parse(argv: readonly string[], options: ParseArgsOptionsConfig) {
     const unknown = /^Unknown option '(-.+?)'(?:\. |$)/s.exec(message)?.[1];
     if (unknown === undefined) throw new WrongUsage(message);
     const known = Object.keys(options).map((name) => `--${name}`);
-    throw new WrongUsage(`There is no flag ${quoteReceived(unknown)}${meant(nearestTo(unknown, known))}`);
+    throw new WrongUsage(
+      `There is no flag ${quoteReceived(unknown)}${didYouMean(nearestTo(unknown, known))}`,
+    );
   }
 }
 
@@ -120,7 +122,7 @@ export function printFault(action: string, error: unknown): number {
     process.stderr.write(escapeHidden(`Cannot ${action}, the configuration has faults:\n${lines}`));
     return EXIT_CODES.configuration;
   }
-  if (error instanceof Cannot) return printCannot(action, error.message, error.reason);
+  if (error instanceof OperatorError) return printCannot(action, error.message, error.reason);
   if (error instanceof NotUsable) return printCannot(action, error.message, 'configuration');
   if (error instanceof StoreUnavailable || error instanceof OutcomeUnknown)
     return printCannot(action, error.message, 'unavailable');
@@ -136,6 +138,6 @@ export function printCannot(action: string, message: string, reason: Reason): nu
 /** Prints the variables that nothing reads, a line each: a misspelled one may be the cause of a fault. */
 export function printUnknownVariables(env: NodeJS.ProcessEnv): void {
   for (const { name, nearest } of unknownVariables(env)) {
-    process.stderr.write(`Nothing reads the variable ${quote(name)}${meant(nearest)}.\n`);
+    process.stderr.write(`Nothing reads the variable ${quote(name)}${didYouMean(nearest)}.\n`);
   }
 }

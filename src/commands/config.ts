@@ -51,7 +51,7 @@ export const config = defineCommand(LINE, async (given: GivenFlags, env) => {
   return 0;
 });
 
-/** @throws {Cannot} when a file of a certificate for the database cannot be read. */
+/** @throws {OperatorError} when a file of a certificate for the database cannot be read. */
 async function databaseOf({ profile }: Config): Promise<string> {
   return profile.name === 'shared-list' ? nameOf(profile.database) : '';
 }

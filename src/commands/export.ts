@@ -3,9 +3,9 @@ import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { Cannot } from '../lib/cannot.ts';
 import { nameComplete, openNew, partialOf } from '../lib/durable-files.ts';
 import { messageOf } from '../lib/errors.ts';
+import { OperatorError } from '../lib/operator-error.ts';
 import { ADAPTERS } from '../server/engines.ts';
 import type { ExportSource } from '../storage/transfer/contents.ts';
 import { exportParts } from '../storage/transfer/lines.ts';
@@ -121,6 +121,6 @@ function makeNew(file: string): number {
   }
 }
 
-function notWritten(error: unknown): Cannot {
-  return new Cannot('not-written', messageOf(error), { cause: error });
+function notWritten(error: unknown): OperatorError {
+  return new OperatorError('not-written', messageOf(error), { cause: error });
 }

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import { Cannot } from '../lib/cannot.ts';
 import { messageOf } from '../lib/errors.ts';
+import { OperatorError } from '../lib/operator-error.ts';
 import { ADAPTERS, nameOf } from '../server/engines.ts';
 import type { DatabaseSettings } from '../storage/settings.ts';
 import type { Contents, ImportTarget } from '../storage/transfer/contents.ts';
@@ -88,7 +88,7 @@ export async function readBackup<T>(file: string, read: () => Promise<T>): Promi
   } catch (error) {
     if (!(error instanceof BackupRefused)) throw error;
     const name = file === '-' ? 'standard input' : `"${file}"`;
-    throw new Cannot(error.reason, `${name}: ${error.message}`, { cause: error });
+    throw new OperatorError(error.reason, `${name}: ${error.message}`, { cause: error });
   }
 }
 

@@ -1,4 +1,4 @@
-import { EXIT_CODES } from '../lib/cannot.ts';
+import { EXIT_CODES } from '../lib/operator-error.ts';
 
 /** Prints the output of a command. Where standard output does not take it, the exit code is 74, whatever was done. */
 export function print(text: string): void {

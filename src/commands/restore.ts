@@ -1,4 +1,4 @@
-import { Cannot } from '../lib/cannot.ts';
+import { OperatorError } from '../lib/operator-error.ts';
 import { shellWord } from '../lib/quote.ts';
 import { ADAPTERS, nameOf } from '../server/engines.ts';
 import type { DatabaseSettings } from '../storage/settings.ts';
@@ -78,7 +78,7 @@ const restorePostgres: Restoring = async (database, file, highestOf) => {
   const { kindOf } = await ADAPTERS.sqlite.restore();
   if ((await readBackup(file, () => kindOf(file))) === 'database') {
     const call = `todo-service export FILE --database ${shellWord(`sqlite:${file}`)}`;
-    throw new Cannot('bad-data', `"${file}": it is a SQLite database: ${call}`);
+    throw new OperatorError('bad-data', `"${file}": it is a SQLite database: ${call}`);
   }
   const contents = await importFile('restore', database, file, highestOf);
   return { counts: contents, highestId: contents.highestId };

@@ -1,5 +1,5 @@
 import type { LogEvent } from '../events.ts';
-import { meant } from '../lib/nearest.ts';
+import { didYouMean } from '../lib/nearest.ts';
 import { within } from '../lib/promises.ts';
 import { shellWord } from '../lib/quote.ts';
 import { type Config, readConfig } from '../server/config.ts';
@@ -58,7 +58,7 @@ export const serve = defineCommand(LINE, async (flags, env) => {
   const { log, output } = openLog(config.environment, config.logLevel, env.JOURNAL_STREAM);
   const logEvent = eventLogger(log, config.audit);
   for (const { name, nearest } of unknownVariables(env)) {
-    const message = `nothing reads the variable "${name}"${meant(nearest)}`;
+    const message = `nothing reads the variable "${name}"${didYouMean(nearest)}`;
     logEvent({ event: 'unknown-variable', name, nearest }, { message });
   }
   const stop = signalled(logEvent);

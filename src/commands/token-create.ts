@@ -5,9 +5,9 @@ import {
   openDevelopmentKey,
   type Signer,
 } from '../auth/development.ts';
-import type { ClaimPath, Claims } from '../auth/identity.ts';
 import { readSecretFile } from '../auth/keys/files.ts';
 import { namesAnIssuer, readExternalTrust } from '../auth/settings.ts';
+import type { ClaimPath, Claims } from '../auth/token/identity.ts';
 import { MAX_TOKEN_LENGTH } from '../auth/token/read-token.ts';
 import { asNotUsable, NotUsable } from '../lib/errors.ts';
 import { isJsonObject, parseJson } from '../lib/parse-json.ts';

@@ -1,12 +1,12 @@
 import pino from 'pino';
 import { readDevelopmentKey } from '../auth/development.ts';
-import { type Examination, examineToken } from '../auth/explain/examine.ts';
 import { fixedKeys, type Keys } from '../auth/keys/keys.ts';
 import { openKeys } from '../auth/keys/source.ts';
 import type { AuthSettings } from '../auth/settings.ts';
 import { readAuthConfig } from '../server/config.ts';
 import { eventLogger, personLine } from '../telemetry/log.ts';
 import { defineCommand } from './command.ts';
+import { type Examination, examineToken } from './explain/examine.ts';
 import { flagsFor, settingsHelp } from './flags.ts';
 import { print } from './print.ts';
 

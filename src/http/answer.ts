@@ -1,6 +1,22 @@
-import { type Body, lengthOf, piecesOf } from '../lib/pieces.ts';
+import { type Body, buffersOf, lengthOf } from '../lib/answer-body.ts';
+import { STATUS_CODES } from '../lib/node-http.ts';
 import type { Call } from './call.ts';
-import { type Answer, reasonPhrase } from './problem.ts';
+
+/** The answer to a request. An error without a body gets its problem from `toProblem`, which also fills what is missing. */
+export interface Answer {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers?: Headers;
+  readonly body?: Body;
+  /** Of an error: identical for the same kind; by default the phrase of the status (RFC 9457 §3.1). */
+  readonly title?: string;
+  /** Of an error: specific to this occurrence. Never the message of an exception. */
+  readonly detail?: string;
+  /** Validation failures: member name → sentences for people (contract B12). */
+  readonly errors?: Readonly<Record<string, readonly string[]>>;
+}
+
+export type Headers = Readonly<Record<string, string>>;
 
 /** The media type of every success that has a body (contract D4). */
 export const JSON_UTF_8 = 'application/json; charset=utf-8';
@@ -85,7 +101,18 @@ function writePieces(call: Call, pieces: Iterator<Uint8Array, undefined>, last: 
 
 /** The pieces of a long body, in slices of a window at most; nothing is copied. */
 function* slicesOf(body: Exclude<Body, string>): Generator<Uint8Array, undefined> {
-  for (const piece of piecesOf(body))
+  for (const piece of buffersOf(body))
     for (let from = 0; from < piece.length; from += WINDOW_BYTES)
       yield piece.subarray(from, from + WINDOW_BYTES);
+}
+
+/** Phrases of Node.js that are still those of an RFC that RFC 9110 obsoleted. */
+const RENAMED: ReadonlyMap<number, string> = new Map([
+  [413, 'Content Too Large'],
+  [422, 'Unprocessable Content'],
+]);
+
+/** The reason phrase of a status code, or undefined for an unknown one. */
+export function reasonPhrase(status: number): string | undefined {
+  return RENAMED.get(status) ?? STATUS_CODES[status];
 }

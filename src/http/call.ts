@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 // The global is looked up by a getter: 20 ns more for each reading of the clock.
 import { performance } from 'node:perf_hooks';
+import type { Identity } from '../caller.ts';
 import type { Commit, OnStep, Step } from '../events.ts';
-import type { HttpConnection } from '../wire/client-connection.ts';
+import type { ClientConnection } from '../wire/client-connection.ts';
 import { IncomingBody } from './body.ts';
-import type { Identity } from './caller.ts';
 import { traceIdOf } from './trace-id.ts';
 
 /** The route of a request. */
@@ -22,7 +22,7 @@ type StepName = Exclude<Step['name'], 'commit'>;
 export class Call {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly connection: HttpConnection;
+  readonly connection: ClientConnection;
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
   /** Undefined when the request has none. */
@@ -36,7 +36,7 @@ export class Call {
   constructor(
     request: IncomingMessage,
     response: ServerResponse,
-    connection: HttpConnection,
+    connection: ClientConnection,
     found: Target | undefined,
   ) {
     this.request = request;

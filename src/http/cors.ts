@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { LogEvent } from '../events.ts';
 import { readList } from '../lib/list-setting.ts';
 import type { Settings } from '../settings/read.ts';
-import type { Answer } from './problem.ts';
+import type { Answer } from './answer.ts';
 
 /** Methods of all routes together: a preflight permits nothing that the request is refused for (contract R6). */
 const METHODS = 'DELETE, GET, HEAD, POST, PUT';

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Fault, FaultAnswer, FaultAnswers } from '../wire/fault.ts';
 import { NOT_HTTP } from '../wire/validation.ts';
+import { reasonPhrase } from './answer.ts';
 import type { Cors } from './cors.ts';
-import { PROBLEM_JSON, problemBody, reasonPhrase } from './problem.ts';
+import { PROBLEM_JSON, problemBody } from './problem.ts';
 import { newTraceId, traceIdOf } from './trace-id.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { orUndefined } from '../lib/errors.ts';
 import { faultIn, isJsonObject, type JsonFault, parseJson } from '../lib/parse-json.ts';
+import type { Answer, Headers } from './answer.ts';
 import type { Call } from './call.ts';
 import { jsonTypeFault } from './media-type.ts';
-import type { Answer, Headers } from './problem.ts';
 import type { Route } from './route.ts';
 
 /** Deepest nesting of arrays and objects in a request body (contract B5). */

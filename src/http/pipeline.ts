@@ -3,13 +3,14 @@ import type { LogEvent } from '../events.ts';
 import { andThen } from '../lib/promises.ts';
 import { type Receive, refuse } from '../wire/http-server.ts';
 import type { Listener } from '../wire/listener.ts';
+import type { Answer } from './answer.ts';
 import { write } from './answer.ts';
 import type { BodyEnd } from './body.ts';
 import { Call } from './call.ts';
-import type { Access } from './caller.ts';
 import type { Cors } from './cors.ts';
 import { makeFaultAnswer } from './fault-answers.ts';
-import { type Answer, toProblem } from './problem.ts';
+import { toProblem } from './problem.ts';
+import type { Access } from './route.ts';
 import { type Found, matchRoutes, type Route } from './route.ts';
 import { traceIdOf } from './trace-id.ts';
 

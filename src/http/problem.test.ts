@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { problemBody, reasonPhrase } from './problem.ts';
+import { reasonPhrase } from './answer.ts';
+import { problemBody } from './problem.ts';
 
 /** Type and title where the endpoint gives none. */
 function said(status: number): [type: unknown, title: unknown] {

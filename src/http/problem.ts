@@ -1,28 +1,9 @@
-import { STATUS_CODES } from '../lib/node-http.ts';
-import type { Body } from '../lib/pieces.ts';
+import { type Answer, reasonPhrase } from './answer.ts';
 import type { Call } from './call.ts';
 import { admitsProblem } from './media-type.ts';
 
-/** An error as an endpoint describes it. Missing members are filled from the status (RFC 9457 §3.1). */
-export interface Problem {
-  /** 400 to 599. */
-  readonly status: number;
-  /** Identical for the same kind of error; by default the phrase of the status. */
-  readonly title?: string;
-  /** Specific to this occurrence. Never the message of an exception. */
-  readonly detail?: string;
-  /** Validation failures: member name → sentences for people (contract B12). */
-  readonly errors?: Readonly<Record<string, readonly string[]>>;
-}
-
-/** The answer to a request. A `Problem` is an answer already: `toProblem` gives it a body. */
-export interface Answer extends Problem {
-  /** Names in lower case. */
-  readonly headers?: Headers;
-  readonly body?: Body;
-}
-
-export type Headers = Readonly<Record<string, string>>;
+/** The members of an answer that its problem is made of. */
+export type Problem = Omit<Answer, 'headers' | 'body'>;
 
 /** The media type, exactly and without charset (contract P1). */
 export const PROBLEM_JSON = 'application/problem+json';
@@ -63,22 +44,11 @@ export function problemBody(problem: Problem, traceId: string): string {
 const CLIENT_ERRORS = [...Array.from({ length: 18 }, (_, index) => 400 + index), Number.NaN, 421, 422, 426];
 const SERVER_ERRORS = [500, 501, 502, 503, 504, 505];
 
-/** Phrases of Node.js that are still those of an RFC that RFC 9110 obsoleted. */
-const RENAMED: ReadonlyMap<number, string> = new Map([
-  [413, 'Content Too Large'],
-  [422, 'Unprocessable Content'],
-]);
-
 /** `type` of a status code (contract P3), or undefined for one that RFC 9110 does not define. */
 function typeOf(status: number): string | undefined {
   const [chapter, codes] = status < 500 ? ['15.5', CLIENT_ERRORS] : ['15.6', SERVER_ERRORS];
   const section = codes.indexOf(status) + 1;
   return section === 0 ? undefined : `https://tools.ietf.org/html/rfc9110#section-${chapter}.${section}`;
-}
-
-/** The reason phrase of a status code, or undefined for an unknown one. */
-export function reasonPhrase(status: number): string | undefined {
-  return RENAMED.get(status) ?? STATUS_CODES[status];
 }
 
 /** `title` where the endpoint gives none: the reason phrase, or the specification's sentence for 500 (contract P4). */

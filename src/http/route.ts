@@ -1,6 +1,11 @@
+import type { Answer } from './answer.ts';
 import type { Call, Target } from './call.ts';
-import type { Access } from './caller.ts';
-import type { Answer } from './problem.ts';
+
+/**
+ * The callers that a route is open to. Every route states it; the method alone never decides (contract Endpoints A, rule
+ * 4).
+ */
+export type Access = 'open' | 'authenticated' | 'CanWriteTodos';
 
 /** An endpoint. Its callers are part of it: the method alone decides nothing (contract Endpoints A, rule 4). */
 export interface Route {

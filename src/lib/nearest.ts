@@ -7,7 +7,7 @@ export function nearestTo(name: string, names: Iterable<string>): string | undef
 }
 
 /** The result of `nearestTo` as the end of a sentence for people; empty when it found none. */
-export function meant(nearest: string | undefined): string {
+export function didYouMean(nearest: string | undefined): string {
   return nearest === undefined ? '' : `; "${nearest}" may be meant`;
 }
 

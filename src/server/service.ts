@@ -35,7 +35,7 @@ interface ServiceLog {
  *
  * @param log The log, which counts the lines that it drops.
  * @param stop Aborted when the start is stopped: no listener begins from then on, and its reason is thrown.
- * @throws {ConfigFaults} when the limit of open files leaves no connection, {Cannot} when the database, a port or traces
+ * @throws {ConfigFaults} when the limit of open files leaves no connection, {OperatorError} when the database, a port or traces
  * cannot be used, {NotUsable} when a key file cannot.
  */
 export async function openService(config: Config, log: ServiceLog, stop?: AbortSignal) {

@@ -1,4 +1,4 @@
-import type { Answer } from '../http/problem.ts';
+import type { Answer } from '../http/answer.ts';
 
 export const PRECONDITION_MALFORMED: Answer = {
   status: 400,

@@ -1,11 +1,11 @@
+import { actor } from '../caller.ts';
 import type { LogEvent } from '../events.ts';
+import type { Answer, Headers } from '../http/answer.ts';
 import { admitsGzip, type CacheControl, JSON_UTF_8 } from '../http/answer.ts';
 import type { Call } from '../http/call.ts';
-import { actor } from '../http/caller.ts';
 import { withBody } from '../http/json-body.ts';
-import type { Answer, Headers } from '../http/problem.ts';
 import type { Route } from '../http/route.ts';
-import type { Body } from '../lib/pieces.ts';
+import type { Body } from '../lib/answer-body.ts';
 import { andThen } from '../lib/promises.ts';
 import { createOnce } from './create-once.ts';
 import * as errors from './endpoint-errors.ts';

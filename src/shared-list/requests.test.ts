@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { quoted } from '../../test/support/quoted.ts';
-import type { Identity } from '../http/caller.ts';
+import type { Identity } from '../caller.ts';
 import { createKey } from './create-keys.ts';
 import type { TodoMembers } from './members.ts';
 import {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Answer } from '../http/answer.ts';
 import type { Call } from '../http/call.ts';
 import type { Parsed } from '../http/json-body.ts';
-import type { Answer } from '../http/problem.ts';
 import { type CreateKey, createKey } from './create-keys.ts';
 import { KEY_MALFORMED, SUBJECT_MISSING } from './endpoint-errors.ts';
 import type { EntityTag, EntityTags, Preconditions } from './entity-tags.ts';

@@ -1,6 +1,6 @@
 import type { Commit } from '../events.ts';
-import { Cannot, type Reason } from '../lib/cannot.ts';
-import type { Body } from '../lib/pieces.ts';
+import type { Body } from '../lib/answer-body.ts';
+import { OperatorError, type Reason } from '../lib/operator-error.ts';
 import type { CreateKey } from './create-keys.ts';
 import type { EntityTag, Preconditions } from './entity-tags.ts';
 import { MAX_ID, type TodoMembers, type TodoRepresentation } from './members.ts';
@@ -138,6 +138,6 @@ export class OutcomeUnknown extends Error {
 }
 
 /** A store that cannot be opened, and the reason: one line for people, without a password. */
-export function notOpened(database: string, fault: string, reason: Reason, cause?: unknown): Cannot {
-  return new Cannot(reason, `Cannot open the database "${database}": ${fault}`, { cause });
+export function notOpened(database: string, fault: string, reason: Reason, cause?: unknown): OperatorError {
+  return new OperatorError(reason, `Cannot open the database "${database}": ${fault}`, { cause });
 }

@@ -1,4 +1,4 @@
-import { Cannot } from '../lib/cannot.ts';
+import { OperatorError } from '../lib/operator-error.ts';
 
 /** A category of todos. No endpoint exposes categories (contract Resources, Category). */
 export interface Category {
@@ -54,7 +54,7 @@ export interface Inspection {
 }
 
 /** A backup cannot be made; there is no copy then. The message is the reason, for people. */
-export class BackupFailed extends Cannot {
+export class BackupFailed extends OperatorError {
   override readonly name = 'BackupFailed';
 }
 

@@ -4,7 +4,7 @@ import { asNotUsable, NotUsable } from '../lib/errors.ts';
 import { quoteScheme } from '../lib/quote.ts';
 import { readSmallFile } from '../lib/small-file.ts';
 import type { Settings } from '../settings/read.ts';
-import { type Connection, readConnectionString } from './connection-string.ts';
+import { type Connection, readConnectionString } from './postgres-connection-string.ts';
 
 /** The place of the list: a file of this process, or a server that several instances share. */
 export interface DatabaseSettings {

@@ -1,15 +1,15 @@
-import { Cannot } from '../lib/cannot.ts';
 import { errorCode } from '../lib/errors.ts';
+import { OperatorError } from '../lib/operator-error.ts';
 
 /**
  * Imports the modules of traces, whose packages are optional peers.
  *
- * @throws {Cannot} when the packages are not installed.
+ * @throws {OperatorError} when the packages are not installed.
  */
 export function importTraces() {
   return import('./traces.ts').catch((cause: unknown) => {
     if (errorCode(cause) !== 'ERR_MODULE_NOT_FOUND') throw cause;
-    throw new Cannot(
+    throw new OperatorError(
       'unavailable',
       'traces need the packages @opentelemetry/api, @opentelemetry/sdk-trace, @opentelemetry/resources and ' +
         '@opentelemetry/exporter-trace-otlp-http; install them, or unset OTEL_EXPORTER_OTLP_ENDPOINT',

@@ -23,7 +23,7 @@ test('a port that another program has is named, with the setting that decides it
   const port = await listen(other);
   using server = makeServer();
   await assert.rejects(listenOn(server, { host: '127.0.0.1', port, setting: 'PORT' }), {
-    name: 'Cannot',
+    name: 'OperatorError',
     reason: 'unavailable',
     message: `cannot listen on 127.0.0.1 port ${port}: another program has that port: choose another one with PORT`,
   });
@@ -35,7 +35,7 @@ test('a port to which the process has no right is named, with what gives it the 
   using server = makeServer();
   await asNobody(() =>
     assert.rejects(listenOn(server, { host: '127.0.0.1', port: 1023, setting: 'PORT' }), {
-      name: 'Cannot',
+      name: 'OperatorError',
       reason: 'configuration',
       message:
         'cannot listen on 127.0.0.1 port 1023: the process has no right to that port: choose one above 1023 with PORT, ' +
@@ -68,7 +68,7 @@ test('a descriptor that is no socket is named, with the variable that gives it [
   const fd = openSync(await folder.write('file', ''), 'r');
   using server = makeServer();
   await assert.rejects(listenOn(server, { fd, name: 'descriptor 3' }), {
-    name: 'Cannot',
+    name: 'OperatorError',
     reason: 'configuration',
     message: 'cannot listen on descriptor 3: LISTEN_FDS must give a TCP or Unix socket that listens',
   });

@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { Cannot } from '../lib/cannot.ts';
 import { errorCode, messageOf } from '../lib/errors.ts';
+import { OperatorError } from '../lib/operator-error.ts';
 import type { GivenSocket } from './given-socket.ts';
 import { makeFile, type SocketFile, whyNoFile } from './socket-file.ts';
 
@@ -37,7 +37,7 @@ const BACKLOG = 4096;
  * Makes a server listen. A host with several addresses gets one of them (contract D13).
  *
  * @param stop Aborted when the start is stopped: nothing listens from then on.
- * @throws {Cannot} `unavailable` when another program listens there, or the host has no address; `configuration` when the
+ * @throws {OperatorError} `unavailable` when another program listens there, or the host has no address; `configuration` when the
  * process has no right to it, or what is there is no socket. Else the reason of `stop`.
  */
 export function listenOn(server: Server, address: Address, stop?: AbortSignal): Promise<Bound> {
@@ -62,7 +62,7 @@ async function onHost(server: Server, { host, port, setting }: TcpAddress, begin
     const noRight =
       `the process has no right to that port: choose one above 1023 with ${setting}, behind a proxy, or let systemd ` +
       'give it (todo-service.socket, or AmbientCapabilities=CAP_NET_BIND_SERVICE with PrivateUsers=no)';
-    throw asCannot(cause, `${host} port ${port}`, { EADDRINUSE: taken, EACCES: noRight });
+    throw asOperatorError(cause, `${host} port ${port}`, { EADDRINUSE: taken, EACCES: noRight });
   }
   return { url: urlOf(server) ?? '', backlog: TCP_BACKLOG, withdraw() {} };
 }
@@ -73,7 +73,7 @@ async function onFile(server: Server, file: SocketFile, begin: Begin): Promise<B
     return { url: `unix:${file.path}`, backlog: BACKLOG, withdraw };
   } catch (cause) {
     server.close();
-    throw asCannot(cause, file.path, { EACCES: whyNoFile(file) });
+    throw asOperatorError(cause, file.path, { EACCES: whyNoFile(file) });
   }
 }
 
@@ -82,7 +82,7 @@ async function onGiven(server: Server, { fd, name }: GivenSocket, begin: Begin):
     // As an option, the backlog would not count beside a descriptor.
     await begin(() => server.listen({ fd }, BACKLOG));
   } catch (cause) {
-    throw asCannot(cause, name, { EINVAL: 'LISTEN_FDS must give a TCP or Unix socket that listens' });
+    throw asOperatorError(cause, name, { EINVAL: 'LISTEN_FDS must give a TCP or Unix socket that listens' });
   }
   return { url: urlOf(server) ?? name, backlog: BACKLOG, withdraw() {} };
 }
@@ -95,9 +95,11 @@ function urlOf(server: Server): string | undefined {
 }
 
 /** The error of an attempt to listen, for people; any other as it is. */
-function asCannot(cause: unknown, where: string, reasons: Readonly<Record<string, string>>): unknown {
+function asOperatorError(cause: unknown, where: string, reasons: Readonly<Record<string, string>>): unknown {
   const code = errorCode(cause);
   if (code === undefined) return cause;
   const kind = code === 'EACCES' || code === 'EINVAL' ? 'configuration' : 'unavailable';
-  return new Cannot(kind, `cannot listen on ${where}: ${reasons[code] ?? messageOf(cause)}`, { cause });
+  return new OperatorError(kind, `cannot listen on ${where}: ${reasons[code] ?? messageOf(cause)}`, {
+    cause,
+  });
 }

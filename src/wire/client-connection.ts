@@ -26,7 +26,7 @@ let throwingAway = Promise.resolve();
  * (contract D10). TCP holds the client back. The behaviour of Node.js that this relies on is held by
  * `test/http/node-habits.test.ts`.
  */
-export class HttpConnection {
+export class ClientConnection {
   readonly #socket: Socket;
   readonly #framing = new Framing();
   /** The parser's own listeners. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createServer } from '../lib/node-http.ts';
-import { HttpConnection } from './client-connection.ts';
+import { ClientConnection } from './client-connection.ts';
 import type { Fault, FaultAnswer, FaultAnswers } from './fault.ts';
 import { MAX_FIELD_LINES } from './framing.ts';
 import type { Limits } from './limits.ts';
@@ -15,13 +15,13 @@ const PATIENCE_INTERVAL_MS = 1_000;
 export type Receive = (
   request: IncomingMessage,
   response: ServerResponse,
-  connection: HttpConnection,
+  connection: ClientConnection,
 ) => void;
 
 /** A server and the connections that are open. */
 export interface HttpServer {
   readonly server: Server;
-  readonly connections: ReadonlyMap<Duplex, HttpConnection>;
+  readonly connections: ReadonlyMap<Duplex, ClientConnection>;
 }
 
 /**
@@ -37,12 +37,12 @@ export function createHttpServer(
   answers: FaultAnswers,
   refused: (answer: FaultAnswer) => void,
 ): HttpServer {
-  const connections = new Map<Duplex, HttpConnection>();
+  const connections = new Map<Duplex, ClientConnection>();
   /** Connections of which one side has ended. New connections take their places (contract B5; D10). */
   const halfClosed = new Set<Duplex>();
   const givenUp = new WeakSet<Duplex>();
 
-  const refuseRequest = (response: ServerResponse, connection: HttpConnection, fault: Fault) => {
+  const refuseRequest = (response: ServerResponse, connection: ClientConnection, fault: Fault) => {
     const answer = answers.make(fault, response.req);
     refuse(response, connection, answer);
     refused(answer);
@@ -103,7 +103,7 @@ export function createHttpServer(
   // One field line beyond the limit is kept, so that the excess is seen. Node.js drops further lines without an error.
   server.maxHeadersCount = MAX_FIELD_LINES + 1;
   server.on('connection', (socket: Socket) => {
-    connections.set(socket, new HttpConnection(socket));
+    connections.set(socket, new ClientConnection(socket));
     for (const event of ['end', 'finish']) socket.once(event, () => halfClosed.add(socket));
     socket.once('close', () => {
       connections.delete(socket);
@@ -136,7 +136,7 @@ export function createHttpServer(
   return { server, connections };
 }
 
-function progressOf({ latest }: HttpConnection) {
+function progressOf({ latest }: ClientConnection) {
   return { latest, complete: latest?.req.complete };
 }
 
@@ -157,7 +157,7 @@ function headersOf({ headers, body }: FaultAnswer) {
 }
 
 /** Answers a request whose head was parsed, and ends its connection. */
-export function refuse(response: ServerResponse, connection: HttpConnection, answer: FaultAnswer): void {
+export function refuse(response: ServerResponse, connection: ClientConnection, answer: FaultAnswer): void {
   const { status, phrase, body } = answer;
   response.writeHead(status, phrase, headersOf(answer));
   // The rest of a request that is too slow is not read.

@@ -59,7 +59,7 @@ async function isAnswered(path: string): Promise<boolean> {
 }
 
 const TAKEN = {
-  name: 'Cannot',
+  name: 'OperatorError',
   reason: 'unavailable',
   message: /: another program has it: choose another path$/,
 };
@@ -163,7 +163,7 @@ for (const [kind, make] of [
     make(place.path);
     const before = lstatSync(place.path);
     await assert.rejects(place.listen(), {
-      name: 'Cannot',
+      name: 'OperatorError',
       reason: 'configuration',
       message: `cannot listen on ${place.path}: it is ${kind}, and stays as it is`,
     });

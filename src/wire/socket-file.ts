@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { type BigIntStats, chmodSync, existsSync, linkSync, lstatSync, renameSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { dirname } from 'node:path';
-import { Cannot } from '../lib/cannot.ts';
 import { errorCode } from '../lib/errors.ts';
+import { OperatorError } from '../lib/operator-error.ts';
 
 /** The file of a Unix socket. */
 export interface SocketFile {
@@ -23,7 +23,7 @@ export const LONGEST_PATH = 96;
  *
  * @returns a function that removes the file unless it is another one by now, and never throws. To be called while the
  * socket still listens: nobody can take the file for a stale one then.
- * @throws {Cannot} `unavailable` when another program listens there, `configuration` when it is no socket.
+ * @throws {OperatorError} `unavailable` when another program listens there, `configuration` when it is no socket.
  */
 export async function makeFile(
   { path, mode }: SocketFile,
@@ -62,7 +62,10 @@ async function removeStale(path: string): Promise<void> {
   const asked = lookAt(path);
   if (asked === undefined) return;
   if (!asked.isSocket())
-    throw new Cannot('configuration', `cannot listen on ${path}: it is ${kindOf(asked)}, and stays as it is`);
+    throw new OperatorError(
+      'configuration',
+      `cannot listen on ${path}: it is ${kindOf(asked)}, and stays as it is`,
+    );
   if (await hasListener(path)) throw taken(path);
   const aside = temporary(path);
   try {
@@ -94,8 +97,11 @@ async function hasListener(path: string): Promise<boolean> {
   }
 }
 
-function taken(path: string): Cannot {
-  return new Cannot('unavailable', `cannot listen on ${path}: another program has it: choose another path`);
+function taken(path: string): OperatorError {
+  return new OperatorError(
+    'unavailable',
+    `cannot listen on ${path}: another program has it: choose another path`,
+  );
 }
 
 function temporary(path: string): string {

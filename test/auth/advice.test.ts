@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { canWriteTodos } from '../../src/auth/admit.ts';
-import { examineToken } from '../../src/auth/explain/examine.ts';
-import { explainMissingRole } from '../../src/auth/explain/missing-role.ts';
-import { claimAt, type IdentityClaims, parseClaimPath, readIdentity } from '../../src/auth/identity.ts';
+import { claimAt, type IdentityClaims, parseClaimPath, readIdentity } from '../../src/auth/token/identity.ts';
+import { examineToken } from '../../src/commands/explain/examine.ts';
+import { explainMissingRole } from '../../src/commands/explain/missing-role.ts';
 import { draft, forge } from './forge.ts';
 import { issuerKeys, TRUST } from './trust.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { authenticateWith } from '../../src/auth/admit.ts';
-import { examineToken } from '../../src/auth/explain/examine.ts';
 import { fixedKeys, type Keys } from '../../src/auth/keys/keys.ts';
 import { fromSecret } from '../../src/auth/keys/verification-key.ts';
 import type { Trust } from '../../src/auth/token/checks.ts';
+import { examineToken } from '../../src/commands/explain/examine.ts';
 import { draft, forge, jwks, type KeyName, SECRET } from './forge.ts';
 import { issuerKeys, TRUST, usable } from './trust.ts';
 

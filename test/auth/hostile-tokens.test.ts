@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { authenticateWith, canWriteTodos } from '../../src/auth/admit.ts';
-import { examineToken } from '../../src/auth/explain/examine.ts';
 import type { Trust } from '../../src/auth/token/checks.ts';
 import type { Header } from '../../src/auth/token/read-token.ts';
+import { examineToken } from '../../src/commands/explain/examine.ts';
 import { chapters } from '../../tools/clauses.ts';
 import { AUDIENCE, draft } from './forge.ts';
 import { claimsText } from './hostile/row.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { authenticateWith, canWriteTodos } from '../../src/auth/admit.ts';
-import { examineToken } from '../../src/auth/explain/examine.ts';
 import { fixedKeys } from '../../src/auth/keys/keys.ts';
 import { fromSecret } from '../../src/auth/keys/verification-key.ts';
 import { readAuth } from '../../src/auth/settings.ts';
+import { examineToken } from '../../src/commands/explain/examine.ts';
 import { readSettings } from '../../src/settings/read.ts';
 import { forge, mac, SECRET } from './forge.ts';
 import TOKENS from './tokens.json' with { type: 'json' };

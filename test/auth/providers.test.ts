@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { after, test } from 'node:test';
-import { examineToken } from '../../src/auth/explain/examine.ts';
 import { openKeys } from '../../src/auth/keys/source.ts';
 import { readAuth } from '../../src/auth/settings.ts';
+import { examineToken } from '../../src/commands/explain/examine.ts';
 import { readSettings } from '../../src/settings/read.ts';
 import { listen, temporaryFolder } from '../support/folder.ts';
 import { startList } from '../support/list.ts';

@@ -64,7 +64,7 @@ test('a file whose correctness hangs on an order names the tests that hold it', 
 });
 
 test('what explains a refused token is imported by the command that shows it, and by nothing on the way of a request', () => {
-  const isAdvice = (path: string) => path.startsWith('src/auth/explain/');
+  const isAdvice = (path: string) => path.startsWith('src/commands/explain/');
   const importing = importsOfFiles().filter(({ file, imported }) => isAdvice(imported) && !isAdvice(file));
   assert.deepEqual(
     importing.map(({ file }) => file),

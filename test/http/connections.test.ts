@@ -8,7 +8,7 @@ import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import type { Authentication } from '../../src/auth/admit.ts';
 import { faultAnswers } from '../../src/http/fault-answers.ts';
 import { withBody } from '../../src/http/json-body.ts';
-import { HttpConnection } from '../../src/wire/client-connection.ts';
+import { ClientConnection } from '../../src/wire/client-connection.ts';
 import { createHttpServer } from '../../src/wire/http-server.ts';
 import { LIMITS, type Limits } from '../../src/wire/limits.ts';
 import { beginDrain, get, HURRIED, PUBLIC_LIMITS, setClocks, startDemo } from '../support/demo.ts';
@@ -77,7 +77,7 @@ async function answering16MiB() {
   const [peer]: Socket[] = await accepted;
   server.close();
   assert.ok(peer);
-  const answering = new HttpConnection(peer.on('data', () => {}).on('end', () => {}));
+  const answering = new ClientConnection(peer.on('data', () => {}).on('end', () => {}));
   Readable.from(Array(256).fill(Buffer.alloc(65_536))).pipe(peer);
   return { client, peer, answering };
 }

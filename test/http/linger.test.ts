@@ -4,7 +4,7 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { after, describe, test } from 'node:test';
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
-import { HttpConnection } from '../../src/wire/client-connection.ts';
+import { ClientConnection } from '../../src/wire/client-connection.ts';
 import { LIMITS } from '../../src/wire/limits.ts';
 import { beginDrain, HURRIED, setClocks, startDemo } from '../support/demo.ts';
 import { assertRefused, Connection } from '../support/raw.ts';
@@ -140,7 +140,7 @@ describe('What comes behind a last answer', { concurrency: true }, () => {
   test('what comes is read for 30 s, as long as 5 s never pass without a byte [B5]', async () => {
     await using connection = await lingering(demo);
     const { peer, socket } = connection;
-    const watched = new HttpConnection(peer);
+    const watched = new ClientConnection(peer);
     let now = performance.now();
     watched.cutOff(now, LIMITS);
     for (let seconds = 4.999; seconds < 30; seconds += 4.999) {

@@ -15,7 +15,7 @@ const HANGS_MS = 120_000;
 /**
  * A server of Node.js, without any code of the service, and a connection to it.
  *
- * @param connected is called as `HttpConnection` is made: when the server tells of a connection.
+ * @param connected is called as `ClientConnection` is made: when the server tells of a connection.
  */
 async function startBare(answer: RequestListener, connected: (socket: Socket) => void = () => {}) {
   const server = createServer({ keepAliveTimeout: 0 }, answer).on('connection', connected);
@@ -33,7 +33,7 @@ async function startBare(answer: RequestListener, connected: (socket: Socket) =>
 
 // Node.js documents none of them, and `src/wire/client-connection.ts` stands on each (decision 15). What is red here has
 // changed in Node.js.
-describe('Habits of node:http on which HttpConnection relies', { timeout: HANGS_MS }, () => {
+describe('Habits of node:http on which ClientConnection relies', { timeout: HANGS_MS }, () => {
   test("a new connection's last listeners for data and end are the parser's, and who takes their place decides what is parsed", async () => {
     let requests = 0;
     let kept = '';

@@ -54,8 +54,8 @@ test('the version and the list of commands load nothing of the service', async (
     assert.deepEqual(names.sort(), [
       'commands/print.ts',
       'lib/assets.ts',
-      'lib/cannot.ts',
       'lib/nearest.ts',
+      'lib/operator-error.ts',
       'lib/quote.ts',
       'main.ts',
       'start.js',

@@ -33,7 +33,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
     tests: ['src/shared-list/requests.test.ts', 'test/storage/added-members.test.ts'],
   },
   token: {
-    source: ['src/auth/{explain,token}/*.ts'],
+    source: ['src/auth/token/*.ts', 'src/commands/explain/*.ts'],
     tests: [
       'src/auth/token/checks.test.ts',
       'src/auth/token/refusal.test.ts',
@@ -130,7 +130,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
     without: 'generated titles|whatever|sixteen clients',
   },
   'postgres-pool': {
-    source: ['src/storage/postgres/{cancel,cluster,connection-pool,statement-pool}.ts'],
+    source: ['src/storage/postgres/{cancel,cluster,postgres-connection-pool,statement-pool}.ts'],
     tests: [
       'src/storage/postgres/cancel.test.ts',
       'src/storage/postgres/store.test.ts',

@@ -3,7 +3,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { header, json, type Reply } from '../../packages/conformance/src/http.ts';
 import type { OpenApi } from '../../packages/conformance/src/open-api.ts';
 import type { Exchange } from '../../packages/conformance/src/target.ts';
-import { reasonPhrase } from '../../src/http/problem.ts';
+import { reasonPhrase } from '../../src/http/answer.ts';
 import { valueAt } from './read-document.ts';
 
 interface Response {

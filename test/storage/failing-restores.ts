@@ -42,7 +42,7 @@ async function restore(): Promise<Error | undefined> {
     return undefined;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    assert.ok(['StoreUnavailable', 'OutcomeUnknown', 'Cannot'].includes(error.name), error);
+    assert.ok(['StoreUnavailable', 'OutcomeUnknown', 'OperatorError'].includes(error.name), error);
     return error;
   }
 }

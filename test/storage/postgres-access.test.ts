@@ -4,8 +4,8 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Cannot } from '../../src/lib/cannot.ts';
 import { asNotUsable } from '../../src/lib/errors.ts';
+import { OperatorError } from '../../src/lib/operator-error.ts';
 import { addressOf } from '../../src/storage/postgres/address.ts';
 import { Cluster } from '../../src/storage/postgres/cluster.ts';
 import { openPostgresMaintenance } from '../../src/storage/postgres/maintenance.ts';
@@ -36,7 +36,7 @@ async function encrypted(url: string): Promise<readonly unknown[]> {
 test('a server without TLS is refused', async () => {
   const url = reach(await server.makeDatabase(), 'localhost', 'verify-full', 'right-root.pem');
   await assert.rejects(openPostgresStore(url, { patienceMs: 0 }), {
-    name: 'Cannot',
+    name: 'OperatorError',
     message: /: The server does not support SSL connections$/,
   });
 });
@@ -104,7 +104,7 @@ describe('a server with TLS', () => {
     test(`with verify-full and ${why}, one line says so, without the password`, async () => {
       const url = reach(server.url.replace(`:${PASSWORD}@`, ':secret@'), host, 'verify-full', root);
       await assert.rejects(openPostgresStore(url, { patienceMs: 0 }), (error) => {
-        assert.ok(error instanceof Cannot);
+        assert.ok(error instanceof OperatorError);
         // A service is started again: exit code 69.
         assert.equal(error.reason, 'unavailable');
         assert.match(error.message, message);
@@ -392,7 +392,7 @@ describe('PgBouncer in transaction mode', { skip: missing('pgbouncer') }, () => 
       await using role = await pooled(settings, ...lines);
       const alter = wanted.map((setting) => `ALTER ROLE ${role.owner} SET ${setting}`).join('; ');
       await assert.rejects(openPostgresStore(role.url, { patienceMs: 0 }), (error: Error) => {
-        assert.equal(error.name, 'Cannot');
+        assert.equal(error.name, 'OperatorError');
         const reason = `: settings cannot be made through the pooler, so its role must bring them: ${alter}`;
         assert.ok(error.message.endsWith(reason), error.message);
         return true;
@@ -430,7 +430,7 @@ describe('PgBouncer in transaction mode', { skip: missing('pgbouncer') }, () => 
     await using role = await pooled(NEEDED, 'pool_mode = statement');
     await migratePostgres(role.direct);
     await assert.rejects(openPostgresStore(role.url, { patienceMs: 0 }), {
-      name: 'Cannot',
+      name: 'OperatorError',
       message:
         /: its pooler must keep a transaction on one connection, as PgBouncer does with "pool_mode = transaction": transaction blocks not allowed in statement pooling mode$/,
     });
@@ -483,7 +483,7 @@ describe('pgpool-II before a standby that is behind', { skip: missing('pgpool') 
     await using proxy = await startTcpProxy(Number(new URL(through.url).port));
     proxy.edit = (sent) => Buffer.from(sent.toString('latin1').replaceAll(/\/\*.*?\*\//g, blank), 'latin1');
     await assert.rejects(openPatient(proxy.through(through.url), { patienceMs: 0 }), {
-      name: 'Cannot',
+      name: 'OperatorError',
       message:
         /: reads go to a standby, which takes no writes: if a load balancer stands between, switch its load balancing off$/,
     });

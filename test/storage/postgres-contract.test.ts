@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { piecesOf } from '../../src/lib/pieces.ts';
+import { buffersOf } from '../../src/lib/answer-body.ts';
 import { describeTodoStore } from './contract.ts';
 import { openPatient } from './postgres-pool.ts';
 import { PostgresServer } from './postgres-server.ts';
@@ -40,11 +40,11 @@ test('versions of a long list share what did not change', async () => {
     url,
     "INSERT INTO todos (title, category_id) SELECT lpad('', 100, 'a'), 1 FROM generate_series(1, 2000)",
   );
-  const [, first] = piecesOf((await store.list()).body);
+  const [, first] = buffersOf((await store.list()).body);
   await store.replace(2_000, replacement('changed', true, 2));
   const changed = await store.list();
   assert.equal(JSON.parse(bytesOf(changed).toString())[1_999].title, 'changed');
-  assert.equal(piecesOf(changed.body)[1]?.buffer, first?.buffer);
+  assert.equal(buffersOf(changed.body)[1]?.buffer, first?.buffer);
   assert.ok((first?.length ?? 0) > 20_000);
   assert.ok(store.sizes.list > 200_000, `${store.sizes.list} bytes are kept of it`);
   // The first look asks, and does not wait.

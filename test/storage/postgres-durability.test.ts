@@ -64,7 +64,7 @@ for (const [what, change, back] of [
       /No connection to the database: its "synchronous_commit" must not be "off"/,
     );
     await assert.rejects(async () => store.list(), { name: 'StoreUnavailable' });
-    await assert.rejects(openPatient(url), { name: 'Cannot', message: new RegExp(`: ${OFF}$`) });
+    await assert.rejects(openPatient(url), { name: 'OperatorError', message: new RegExp(`: ${OFF}$`) });
     await server.execute(server.url, `${back(owner, database)} synchronous_commit`);
     await recovered(store);
     assert.ok((await listed(store)).length >= 3);

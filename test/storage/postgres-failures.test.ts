@@ -215,7 +215,7 @@ test('a start on a database that is read-only says so in one line', async () => 
   const url = await server.makeDatabase();
   await server.setForDatabase(url, 'default_transaction_read_only', 'on');
   await assert.rejects(openPatient(url, { patienceMs: 0 }), {
-    name: 'Cannot',
+    name: 'OperatorError',
     message: /^Cannot open the database ".*": it is read-only$/,
   });
 });
@@ -247,7 +247,7 @@ test('a standby alone is refused at the start, in one line', async () => {
   const { standby, database } = pair;
   const { pathname } = new URL(database);
   await assert.rejects(openPatient(atPort(database, standby.port), { patienceMs: 0 }), {
-    name: 'Cannot',
+    name: 'OperatorError',
     message: `Cannot open the database "postgres://127.0.0.1:${standby.port}${pathname}": reads go to a standby, which takes no writes: if a load balancer stands between, switch its load balancing off`,
   });
 });

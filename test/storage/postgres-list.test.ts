@@ -7,7 +7,7 @@ import { todoJson } from '../../src/shared-list/members.ts';
 import { addressOf } from '../../src/storage/postgres/address.ts';
 import { Cluster } from '../../src/storage/postgres/cluster.ts';
 import { PostgresList } from '../../src/storage/postgres/list.ts';
-import type { Ask } from '../../src/storage/postgres/server-connection.ts';
+import type { Ask } from '../../src/storage/postgres/postgres-connection.ts';
 import { StatementPool } from '../../src/storage/postgres/statement-pool.ts';
 import { cases } from '../support/cases.ts';
 import { migratePostgres, openPatient, PATIENT } from './postgres-pool.ts';

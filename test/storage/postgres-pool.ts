@@ -3,8 +3,8 @@ import { SETTINGS } from '../../src/settings/table.ts';
 import type { TodoStore } from '../../src/shared-list/store.ts';
 import { addressOf } from '../../src/storage/postgres/address.ts';
 import { Cluster } from '../../src/storage/postgres/cluster.ts';
-import type { Limits } from '../../src/storage/postgres/connection-pool.ts';
 import { migratePostgres as migrate } from '../../src/storage/postgres/maintenance.ts';
+import type { Limits } from '../../src/storage/postgres/postgres-connection-pool.ts';
 import { StatementPool } from '../../src/storage/postgres/statement-pool.ts';
 import { openPostgresStore as open } from '../../src/storage/postgres/store.ts';
 

@@ -172,7 +172,7 @@ describe('under a service whose list is warm', { concurrency: true }, () => {
     for (const name of ALL) if (name !== 'remove') await uses[name](store);
     await assert.rejects(store.check(), refused);
     assert.deepEqual(told, [refused.message]);
-    await assert.rejects(openPatient(own, { migrate: false }), { name: 'Cannot' });
+    await assert.rejects(openPatient(own, { migrate: false }), { name: 'OperatorError' });
     await using operator = await openPostgresMaintenance(own);
     assert.deepEqual((await operator.inspect()).faults, [refused.message]);
   });
@@ -232,7 +232,7 @@ for (const [table] of needed) {
     const { url, own, role } = await makeServing(server);
     await server.execute(url, hide(table));
     const says = faultOf(role, table);
-    const refused = { name: 'Cannot', message: new RegExp(`: ${literally(says)}$`) };
+    const refused = { name: 'OperatorError', message: new RegExp(`: ${literally(says)}$`) };
     for (const migrate of [true, false])
       await assert.rejects(openPatient(own, { migrate, patienceMs: 0 }), refused);
     await assert.rejects(migratePostgres(own), refused);
@@ -310,7 +310,7 @@ describe('behind PgBouncer in transaction mode', { skip: missing('pgbouncer'), c
         () => openExport(own),
       ])
         await assert.rejects(open(), {
-          name: 'Cannot',
+          name: 'OperatorError',
           message: /: row security would hide rows of /,
         });
     });

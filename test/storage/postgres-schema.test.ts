@@ -641,7 +641,7 @@ for (const [name, sql, table, next, highest] of sequences) {
     const starting = openPatient(url, { migrate: false });
     if (isBehind)
       await assert.rejects(starting, ({ name: error, message }: Error) => {
-        return error === 'Cannot' && message.endsWith(`: ${fault}`);
+        return error === 'OperatorError' && message.endsWith(`: ${fault}`);
       });
     else await (await starting)[Symbol.asyncDispose]();
     await migratePostgres(url);

@@ -23,7 +23,7 @@ const astray = (schema: string, name = 'todo_removed()', table = 'todo_tombstone
   `its function ${name} must find "${table}" in the schema of "todos", which is ${schema}, before any other: run "todo-service migrate"`;
 
 const refusedAs = (says: string) => ({
-  name: 'Cannot',
+  name: 'OperatorError',
   message: new RegExp(`: ${says.replaceAll(/[().$?]/g, '\\$&')}$`),
 });
 

@@ -21,7 +21,7 @@ import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import type { Commit } from '../../src/events.ts';
 import { backupSqlite, openSqliteMaintenance } from '../../src/storage/sqlite/maintenance.ts';
-import { lackOf } from '../../src/storage/sqlite/needs.ts';
+import { unmetRequirementOf } from '../../src/storage/sqlite/unmet-requirement.ts';
 import { mountDisk, noMounts } from '../support/folder.ts';
 import { todo } from '../support/todo.ts';
 import { compileDisk, noDisk } from './disk.ts';
@@ -93,7 +93,7 @@ test('a file of a format that SQLite does not write is refused in one line [D15]
   // https://www.sqlite.org/fileformat.html §1.3.3
   overwrite(path, Buffer.from([3]), 18);
   await assert.rejects(openSqliteStore(path), {
-    name: 'Cannot',
+    name: 'OperatorError',
     reason: 'bad-data',
     message: `Cannot open the database "${path}": attempt to write a readonly database: restore a backup`,
   });
@@ -257,7 +257,7 @@ const LOSSES = [
 ] as const;
 
 for (const [lose, mend, sentence, wanted] of LOSSES) {
-  test(`lackOf finds that ${sentence}: 503 without Retry-After for what needs it, until it is back [D11]`, async () => {
+  test(`unmetRequirementOf finds that ${sentence}: 503 without Retry-After for what needs it, until it is back [D11]`, async () => {
     const path = newPath();
     await using served = await serveFile(path);
     // Both threads have begun.
@@ -307,16 +307,16 @@ test('a database whose schema lacks something is not opened [D11]', async () => 
   const path = await newDatabase();
   execute(path, LOSSES[3][0]);
   await assert.rejects(openSqliteStore(path), {
-    name: 'Cannot',
+    name: 'OperatorError',
     message: `Cannot open the database "${path}": ${LOSSES[3][2]}`,
   });
 });
 
-test('lackOf misses no column that no statement needs [D11]', async () => {
+test('unmetRequirementOf misses no column that no statement needs [D11]', async () => {
   const path = await newDatabase();
   execute(path, 'ALTER TABLE categories RENAME COLUMN name TO label');
   using database = new DatabaseSync(path);
-  assert.equal(lackOf(database), undefined);
+  assert.equal(unmetRequirementOf(database), undefined);
 });
 
 test('a thread that cannot prepare its statements says what the schema lacks', async () => {
@@ -569,7 +569,7 @@ describe('on a full file system', { skip: noMounts() }, () => {
     rmSync(path);
     disk.fill();
     await assert.rejects(openSqliteStore(path), {
-      name: 'Cannot',
+      name: 'OperatorError',
       reason: 'unavailable',
       message: `Cannot open the database "${path}": database or disk is full`,
     });

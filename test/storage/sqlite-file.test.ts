@@ -117,7 +117,7 @@ test('a path is as long as SQLite can open with all that it keeps beside; a long
     const reason = `: the path of ${file} must have at most 504 bytes for SQLite, received ${received}`;
     for (const open of [migrateSqlite, openSqliteStore, (name: string) => openImport(name, () => {})])
       await assert.rejects(open(longer), ({ name, message }: Error) => {
-        assert.equal(name, 'Cannot');
+        assert.equal(name, 'OperatorError');
         assert.ok(message.endsWith(reason), message);
         return true;
       });
@@ -147,7 +147,7 @@ test('a database whose folder got a longer name, and one that is to be restored 
 
 /** How a file is refused that is none, or none for this program. */
 const refusal = (path: string, message: string, reason = 'unavailable') => ({
-  name: 'Cannot',
+  name: 'OperatorError',
   reason,
   message: `Cannot open the database "${path}": ${message}`,
 });
@@ -317,7 +317,7 @@ test('a second process gives up after its patience and names the first [D6]', as
   await using first = start(path, 0);
   assert.equal((await first.said).outcome, 'open');
   await assert.rejects(openSqliteStore(path, { patienceMs: 100 }), {
-    name: 'Cannot',
+    name: 'OperatorError',
     reason: 'in-use',
     message: new RegExp(
       `^Cannot open the database ".*": it is served by process ${first.process.pid} on \\S+ since \\S+Z, ` +
@@ -600,7 +600,7 @@ test('an operator does not change the schema of a database', () => {
   const path = newPath();
   execute(path, 'PRAGMA application_id = 0x746f646f');
   assert.throws(() => openSqliteMaintenance(path), {
-    name: 'Cannot',
+    name: 'OperatorError',
     message: `Cannot open the database "${path}": its schema must be version ${SCHEMA_VERSION.sqlite}, received 0: run "todo-service migrate" first`,
   });
   using database = new DatabaseSync(path);

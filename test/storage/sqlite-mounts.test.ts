@@ -55,7 +55,7 @@ test('every command refuses a file that is mounted alone, before it makes one be
 
 /** A file is refused by those who would serve it, by those who work beside them, and by who only reads. */
 async function refused(path: string): Promise<void> {
-  const wanted = { name: 'Cannot', message: `Cannot open the database "${path}": ${ALONE}` };
+  const wanted = { name: 'OperatorError', message: `Cannot open the database "${path}": ${ALONE}` };
   await assert.rejects(openSqliteStore(path), wanted);
   assert.throws(() => openSqliteMaintenance(path), wanted);
   await assert.rejects(openExport(path), wanted);

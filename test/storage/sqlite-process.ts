@@ -1,7 +1,7 @@
 // A process that opens the SQLite file of its first argument, waits at most the milliseconds of its second
 // for another owner, says on one line of JSON what came of it, and serves until its standard input ends.
 
-import { Cannot } from '../../src/lib/cannot.ts';
+import { OperatorError } from '../../src/lib/operator-error.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 
 const [path = '', patienceMs = '0'] = process.argv.slice(2);
@@ -10,6 +10,6 @@ try {
   console.log(JSON.stringify({ outcome: 'open' }));
   for await (const _ of process.stdin);
 } catch (error) {
-  if (!(error instanceof Cannot)) throw error;
+  if (!(error instanceof OperatorError)) throw error;
   console.log(JSON.stringify({ outcome: error.reason, message: error.message }));
 }

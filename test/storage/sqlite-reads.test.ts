@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { piecesOf } from '../../src/lib/pieces.ts';
+import { buffersOf } from '../../src/lib/answer-body.ts';
 import { StoreUnavailable, type TodoStore } from '../../src/shared-list/store.ts';
 import { knownFile } from '../../src/storage/sqlite/file.ts';
 import { DatabaseHealth } from '../../src/storage/sqlite/health.ts';
@@ -178,8 +178,8 @@ test('fifty versions of a list of 1.4 MB, a change between each, hold less than 
     assert.deepEqual([plain.coding, list.coding], ['identity', 'gzip']);
     assert.ok(bytesOf(plain).length > 1_400_000);
     assert.deepEqual(gunzipSync(bytesOf(list)), bytesOf(plain));
-    for (const { buffer } of piecesOf(plain.body)) held.add(buffer);
-    for (const { buffer } of piecesOf(list.body)) heldInGzip.add(buffer);
+    for (const { buffer } of buffersOf(plain.body)) held.add(buffer);
+    for (const { buffer } of buffersOf(list.body)) heldInGzip.add(buffer);
     tags.add(plain.etag);
   }
   assert.equal(tags.size, 50);

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { LogEvent } from '../../src/events.ts';
-import { piecesOf } from '../../src/lib/pieces.ts';
+import { buffersOf } from '../../src/lib/answer-body.ts';
 import type { Title, Todo, TodoMembers, TodoRepresentation } from '../../src/shared-list/members.ts';
 import type { ListRepresentation, Once, TodoStore } from '../../src/shared-list/store.ts';
 import { codePoint } from '../support/code-point.ts';
@@ -71,7 +71,7 @@ export async function listText(store: TodoStore): Promise<string> {
 }
 
 export function bytesOf({ body }: ListRepresentation): Buffer {
-  return Buffer.concat(piecesOf(body));
+  return Buffer.concat(buffersOf(body));
 }
 
 /** What a check says is wrong, as soon as it does: the service looks again when 5 s have passed. */

@@ -1,6 +1,6 @@
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
+import type { Answer } from '../../src/http/answer.ts';
 import { withBody } from '../../src/http/json-body.ts';
-import type { Answer } from '../../src/http/problem.ts';
 import { type DemoOptions, get, setClocks, startDemo } from './demo.ts';
 import { Connection } from './raw.ts';
 

@@ -1,8 +1,8 @@
 import { andThen } from '../../lib/promises.ts';
-import { type Claims, claimAt } from '../identity.ts';
 import { candidateKeys, type KeySet, type Keys, selectedKeys } from '../keys/keys.ts';
 import { hasRequiredClaim } from '../required-claims.ts';
 import type { AuthSettings, TrustedTokens } from '../settings.ts';
+import { type Claims, claimAt } from './identity.ts';
 import type { UnverifiedToken } from './read-token.ts';
 import type { Refusal, RefusalCode } from './refusal.ts';
 

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { isJsonObject, parseJson } from '../../lib/parse-json.ts';
-import type { Claims } from '../identity.ts';
 import { type Algorithm, readAlgorithm } from '../keys/algorithms.ts';
 import { readType, type TokenType } from '../token-type.ts';
+import type { Claims } from './identity.ts';
 import type { RefusalCode } from './refusal.ts';
 
 /** A token whose form is certain and whose signature is not verified yet. */

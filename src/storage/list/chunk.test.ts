@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { piecesOf } from '../../lib/pieces.ts';
+import { buffersOf } from '../../lib/answer-body.ts';
 import { chunkOf, makeChunk, todosOf } from './chunk.ts';
 import { ListChunks } from './version.ts';
 
@@ -8,7 +8,7 @@ const todo = (id: number, title = 'a') => ({ id, title, done: false, categoryId:
 const one = (id: number, title?: string) => makeChunk([todo(id, title)]);
 
 async function textOf(chunks: ListChunks): Promise<string> {
-  return String(Buffer.concat(piecesOf((await chunks.version().select()).body)));
+  return String(Buffer.concat(buffersOf((await chunks.version().select()).body)));
 }
 
 test('a chunk has the ids of a row of 256', () => {
@@ -50,7 +50,7 @@ test('the bytes of a list are those of its chunks, and of their copies once it w
   const plain = (await textOf(chunks)).length - 1;
   assert.equal(chunks.bytes, plain);
   const { body } = await chunks.version().select('gzip');
-  const copy = Buffer.concat(piecesOf(body)).length;
+  const copy = Buffer.concat(buffersOf(body)).length;
   assert.ok(
     chunks.bytes > plain + copy / 2 && chunks.bytes < plain + copy,
     `${chunks.bytes} of ${plain}, ${copy}`,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { piecesOf } from '../../lib/pieces.ts';
+import { buffersOf } from '../../lib/answer-body.ts';
 import { entityTag } from '../../shared-list/entity-tags.ts';
 import type { Chunk } from './chunk.ts';
 import { gzipOf } from './gzip.ts';
@@ -64,7 +64,7 @@ test('a compression that fails is tried again when the twin is asked for again',
   await assert.rejects(async () => list.select('gzip'), /no memory/);
   broken = false;
   const { body } = await list.select('gzip');
-  assert.deepEqual(gunzipSync(Buffer.concat(piecesOf(body))), BYTES);
+  assert.deepEqual(gunzipSync(Buffer.concat(buffersOf(body))), BYTES);
 });
 
 test('who cannot read gzip never gets it', async () => {
@@ -123,7 +123,7 @@ test('versions of a longer list share their chunks', async () => {
       [first, last],
       [first, last, added],
     ].map(async (chunks) => {
-      return piecesOf((await new ListVersion(chunks).select()).body);
+      return buffersOf((await new ListVersion(chunks).select()).body);
     }),
   );
   assert.deepEqual(JSON.parse(String(Buffer.concat(after ?? []))), ['first', 'last', 'added']);

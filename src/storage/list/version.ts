@@ -1,5 +1,5 @@
 import { isAscii } from 'node:buffer';
-import { type Body, lengthOf } from '../../lib/pieces.ts';
+import { type Body, lengthOf } from '../../lib/answer-body.ts';
 import {
   type EntityTag,
   entityTag,

@@ -150,7 +150,7 @@ for (const [text, env, message] of refused) {
     assert.throws(
       () => addressOf(text, env),
       (error: Error) => {
-        assert.equal(error.name, 'Cannot');
+        assert.equal(error.name, 'OperatorError');
         assert.match(error.message, message);
         assert.doesNotMatch(error.message, /secret|\n/);
         return true;

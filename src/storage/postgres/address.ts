@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
-import { Cannot } from '../../lib/cannot.ts';
 import { asNotUsable, errorCode } from '../../lib/errors.ts';
+import { OperatorError } from '../../lib/operator-error.ts';
 import { quoteFile } from '../../lib/quote.ts';
-import { type Connection, readConnectionString } from '../connection-string.ts';
+import { type Connection, readConnectionString } from '../postgres-connection-string.ts';
 import { readPasswordFile } from '../settings.ts';
 
 /** One server of a list, of which one at a time takes writes. */
@@ -17,7 +17,7 @@ export type Address = ReturnType<typeof addressOf>;
  * The address in a connection string. Missing parts come from libpq's variables (`PGHOST`, `PGPASSWORD`, …), or from the
  * file of `TODO_DATABASE_PASSWORD_FILE`, which is read for each connection.
  *
- * @throws {Cannot} when it cannot be used, or names a file that cannot be read. The message never quotes user, password
+ * @throws {OperatorError} when it cannot be used, or names a file that cannot be read. The message never quotes user, password
  * or another value of the string, except the path of that file.
  */
 export function addressOf(connectionString: string, env = process.env) {
@@ -57,8 +57,8 @@ function connectionOf(connectionString: string, env: NodeJS.ProcessEnv): Connect
   }
 }
 
-function invalid(why: string): Cannot {
-  return new Cannot('unavailable', `Cannot open the database: ${why}`);
+function invalid(why: string): OperatorError {
+  return new OperatorError('unavailable', `Cannot open the database: ${why}`);
 }
 
 /** Reads a file at each call, and throws the reason why it cannot. */

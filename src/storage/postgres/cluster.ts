@@ -12,7 +12,7 @@ import {
   NoServer,
   ServerUnfit,
 } from './error.ts';
-import { ServerConnection } from './server-connection.ts';
+import { PostgresConnection } from './postgres-connection.ts';
 
 /** Milliseconds that a server has before the next of a list is tried as well. */
 const NEXT_HOST_MS = 250;
@@ -38,7 +38,7 @@ export interface ConnectionRequirements {
 }
 
 /** Called before a connection is opened. Its exception is the reason why there must be none. */
-type Hold = (connection: ServerConnection) => void;
+type Hold = (connection: PostgresConnection) => void;
 
 /** The servers that a connection string names, of which one at a time takes writes. */
 export class Cluster {
@@ -65,7 +65,7 @@ export class Cluster {
     this.#retiredAt = performance.now();
   }
 
-  isRetired(connection: ServerConnection): boolean {
+  isRetired(connection: PostgresConnection): boolean {
     return connection.openedAt <= this.#retiredAt;
   }
 
@@ -74,11 +74,11 @@ export class Cluster {
    *
    * @throws {NoServer} when none is fit.
    */
-  open(requirements: ConnectionRequirements, hold: Hold = () => {}): Promise<ServerConnection> {
+  open(requirements: ConnectionRequirements, hold: Hold = () => {}): Promise<PostgresConnection> {
     const first = this.#first;
     const hosts = this.address.hosts.toSorted((a, b) => Number(b === first) - Number(a === first));
     const failures: HostFailure[] = [];
-    const { promise, resolve, reject } = Promise.withResolvers<ServerConnection>();
+    const { promise, resolve, reject } = Promise.withResolvers<PostgresConnection>();
     let trying = 0;
     let found = false;
     const next = (): void => {
@@ -122,7 +122,7 @@ export class Cluster {
     hold: Hold,
     bare: boolean,
     renewed = false,
-  ): Promise<ServerConnection> {
+  ): Promise<PostgresConnection> {
     const { config } = this.address;
     const { password } = config;
     let sent: string | undefined;
@@ -139,7 +139,7 @@ export class Cluster {
       keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
     });
     if (config.channelBinding === 'require') requireChannelBinding(client.connection);
-    const connection = new ServerConnection(client, host, config);
+    const connection = new PostgresConnection(client, host, config);
     hold(connection);
     try {
       await client.connect();
@@ -214,7 +214,7 @@ interface Inspected {
  * @throws {StoreNotWritable} when it takes none, for now; {ServerUnfit} when the settings do not hold.
  */
 async function inspect(
-  connection: ServerConnection,
+  connection: PostgresConnection,
   requirements: ConnectionRequirements,
 ): Promise<Inspected> {
   const [found] = await connection.run<Inspected>(inspectionFor(requirements), requirements);

@@ -2,9 +2,9 @@ import { DatabaseError } from 'pg';
 import { messageOf } from '../../lib/errors.ts';
 import type { Inspection } from '../maintenance.ts';
 import { hasCode, INSUFFICIENT_PRIVILEGE } from './error.ts';
-import { OWN_TABLES } from './needs.ts';
+import type { Ask, PostgresConnection } from './postgres-connection.ts';
+import { OWN_TABLES } from './requirements.ts';
 import { MAKE_VERSION, MIGRATIONS } from './schema.ts';
-import type { Ask, ServerConnection } from './server-connection.ts';
 
 /** A part of a list, by the name that it has in every list. */
 interface Part {
@@ -17,7 +17,7 @@ interface Part {
 
 const MAKE_SCHEMA = 'CREATE SCHEMA todo_service_new; SET LOCAL search_path = todo_service_new';
 
-/** The search path of a function, which is looked at by itself (`lacks.ts`). */
+/** The search path of a function, which is looked at by itself (`unmet.ts`). */
 const PATH = /SET search_path TO (?:'[^']*'(?:, )?)+ /;
 
 // A name has its schema where the search path does not lead to it. Constraints "n" are NOT NULL, from PostgreSQL 18 on.
@@ -72,7 +72,10 @@ const PARTS = `WITH own AS MATERIALIZED (
  * The parts of a list that the migrations make otherwise, and parts that they do not make and that may do harm. They make a
  * new list, which goes with its transaction: a role that lacks a right for one compares nothing.
  */
-export async function compareDefinitions(connection: ServerConnection, version: number): Promise<Inspection> {
+export async function compareDefinitions(
+  connection: PostgresConnection,
+  version: number,
+): Promise<Inspection> {
   if (version > MIGRATIONS.version)
     return { facts: { definitions: 'not compared: they are newer' }, faults: [] };
   try {

@@ -1,6 +1,6 @@
 import { ServerUnfit } from './error.ts';
-import { OWN_TABLES } from './needs.ts';
-import type { AnswerLimit, ServerConnection } from './server-connection.ts';
+import type { AnswerLimit, PostgresConnection } from './postgres-connection.ts';
+import { OWN_TABLES } from './requirements.ts';
 
 /** SQL for a fault or null (contract D19). It names no table: a balancer takes it for what a standby may answer. */
 export const NOT_SYNCED = `CASE WHEN current_setting('synchronous_commit') = 'off'
@@ -20,7 +20,7 @@ export const UNLOGGED = `(SELECT 'its tables must not be "UNLOGGED", because a c
       WHERE classid = 'pg_class'::regclass AND refobjid IN ${TABLES} AND logged.relpersistence <> 'u')))`;
 
 /** @throws {ServerUnfit} when tables lose their rows in a crash of the server. */
-export async function checkLogged(connection: ServerConnection, limit?: AnswerLimit): Promise<void> {
+export async function checkLogged(connection: PostgresConnection, limit?: AnswerLimit): Promise<void> {
   const [found] = await connection.run<{ fault: string | null }>(`SELECT ${UNLOGGED} AS fault`, limit);
   if (found?.fault) throw new ServerUnfit(found.fault);
 }

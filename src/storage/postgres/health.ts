@@ -3,10 +3,10 @@ import { messageOf } from '../../lib/errors.ts';
 import { StoreBroken } from '../../shared-list/store.ts';
 import { singleFlight } from '../list/single-flight.ts';
 import { hasCode, isIdTaken, isOfRowSecurity, refuserOf, SCHEMA_ERRORS } from './error.ts';
-import { faultOf, findLacks } from './lacks.ts';
-import { IN_ROWS, TO_SERVE } from './needs.ts';
-import type { Ask } from './server-connection.ts';
+import type { Ask } from './postgres-connection.ts';
+import { IN_ROWS, TO_SERVE } from './requirements.ts';
 import type { StatementPool } from './statement-pool.ts';
+import { faultOf, findUnmet } from './unmet-requirements.ts';
 
 /** Milliseconds for which the result of the last check holds, and between two checks while something is missing. */
 const CHECK_INTERVAL_MS = 5_000;
@@ -84,11 +84,11 @@ export class SchemaHealth implements Disposable {
 
   readonly #refresh = singleFlight(async () => {
     const ask: Ask = (statement) => this.#database.read(statement);
-    const lacks = await findLacks(ask, TO_SERVE, IN_ROWS);
-    this.#wrong = lacks.wrong.length > 0;
+    const unmet = await findUnmet(ask, TO_SERVE, IN_ROWS);
+    this.#wrong = unmet.wrong.length > 0;
     // The search path of a new session may lead to it.
-    if (lacks.missing.length > 0) this.#database.retire();
-    this.#know(faultOf(lacks));
+    if (unmet.missing.length > 0) this.#database.retire();
+    this.#know(faultOf(unmet));
   });
 
   #know(fault: string | undefined): void {

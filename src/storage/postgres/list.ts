@@ -4,8 +4,8 @@ import { chunkOf, makeChunk, todosOf } from '../list/chunk.ts';
 import { singleFlight } from '../list/single-flight.ts';
 import { ListChunks, type ListVersion } from '../list/version.ts';
 import { PART_SIZE } from '../transfer/contents.ts';
+import type { Ask } from './postgres-connection.ts';
 import { SELECTED } from './row.ts';
-import type { Ask } from './server-connection.ts';
 import type { StatementPool } from './statement-pool.ts';
 
 /**

@@ -1,19 +1,19 @@
 import { DatabaseError } from 'pg';
 import type { LogEvent } from '../../events.ts';
-import { Cannot } from '../../lib/cannot.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { OperatorError } from '../../lib/operator-error.ts';
 import { StoreUnavailable } from '../../shared-list/store.ts';
 import type { Category, Inspection, Maintenance, Migrated } from '../maintenance.ts';
 import { addressOf } from './address.ts';
-import { connect } from './checked-connection.ts';
+import { connect } from './checked-postgres-connection.ts';
 import { Cluster } from './cluster.ts';
 import { compareDefinitions } from './definitions.ts';
 import { checkLogged } from './durability.ts';
 import { hasCode, INSUFFICIENT_PRIVILEGE, isIdTaken, NoServer, toStoreError } from './error.ts';
-import { faultOf, findAllLacks, rightsFault } from './lacks.ts';
-import { TO_CHECK, TO_PURGE, toUseCategories } from './needs.ts';
+import { TO_CHECK, TO_PURGE, toUseCategories } from './requirements.ts';
 import { checkSchema, migrate, renewChanges, TAKE_LOCK } from './schema.ts';
 import { tableFaults } from './table-faults.ts';
+import { faultOf, findAllUnmet, rightsFault } from './unmet-requirements.ts';
 
 export const LIST_CATEGORIES = 'SELECT id, name FROM categories ORDER BY id';
 const ADD_CATEGORY = `INSERT INTO categories (name)
@@ -29,7 +29,7 @@ const FACTS = `SELECT 'PostgreSQL ' || current_setting('server_version') AS engi
 /**
  * Connects to a database that instances may be using.
  *
- * @throws {Cannot} when it cannot be reached, or has another schema than this program's.
+ * @throws {OperatorError} when it cannot be reached, or has another schema than this program's.
  */
 export async function openPostgresMaintenance(connectionString: string): Promise<Maintenance> {
   const connection = await connect(new Cluster(addressOf(connectionString)), checkSchema);
@@ -74,17 +74,17 @@ export async function openPostgresMaintenance(connectionString: string): Promise
     },
 
     async inspect() {
-      const lacks = await asStoreError('read', findAllLacks(connection, TO_CHECK));
-      if (lacks.denied !== undefined) throw new StoreUnavailable(lacks.denied);
+      const unmet = await asStoreError('read', findAllUnmet(connection, TO_CHECK));
+      if (unmet.denied !== undefined) throw new StoreUnavailable(unmet.denied);
       // Missing or hidden parts cannot be counted, and parts of another type not compared.
-      const broken = [...lacks.missing, ...lacks.wrong, ...lacks.hidden];
+      const broken = [...unmet.missing, ...unmet.wrong, ...unmet.hidden];
       if (broken.length > 0) return { facts: {}, faults: broken };
       const inspected = connection.transaction(async (ask) => ({
         facts: (await ask<Inspection['facts']>(FACTS))[0] ?? {},
         faults: await tableFaults(connection),
       }));
       const { facts, faults } = await asStoreError('read', inspected);
-      const unpurged = faultOf(await asStoreError('read', findAllLacks(connection, TO_PURGE)));
+      const unpurged = faultOf(await asStoreError('read', findAllUnmet(connection, TO_PURGE)));
       const comparing = compareDefinitions(connection, Number(facts['schema version']));
       const compared = await asStoreError('read', comparing);
       const off = ['fsync', 'full_page_writes']
@@ -97,7 +97,7 @@ export async function openPostgresMaintenance(connectionString: string): Promise
           ...faults,
           ...compared.faults,
           ...(unpurged ? [`tombstones are not purged: ${unpurged}`] : []),
-          ...lacks.behind.map(({ fault }) => fault),
+          ...unmet.behind.map(({ fault }) => fault),
         ],
       };
     },
@@ -111,7 +111,7 @@ export async function openPostgresMaintenance(connectionString: string): Promise
  * lists fast again.
  *
  * @param anotherList Whether the list may be made beside that of another schema.
- * @throws {Cannot} when that cannot be done: `configuration` where no server has a certificate that is trusted.
+ * @throws {OperatorError} when that cannot be done: `configuration` where no server has a certificate that is trusted.
  */
 export async function migratePostgres(
   connectionString: string,
@@ -132,8 +132,9 @@ export async function migratePostgres(
  * again, as if the server were away.
  */
 function asMistrusted(error: unknown): never {
-  if (!(error instanceof Cannot && error.cause instanceof NoServer && error.cause.mistrusted)) throw error;
-  throw new Cannot('configuration', error.message, { cause: error.cause });
+  if (!(error instanceof OperatorError && error.cause instanceof NoServer && error.cause.mistrusted))
+    throw error;
+  throw new OperatorError('configuration', error.message, { cause: error.cause });
 }
 
 /** Turns an error of the server, such as a missing right, into a line for the operator. */

@@ -5,11 +5,18 @@ import type { Migrated } from '../maintenance.ts';
 import { Migrations, type SchemaVersion } from '../migrations.ts';
 import { checkLogged } from './durability.ts';
 import { hasCode, INSUFFICIENT_PRIVILEGE, ListElsewhere } from './error.ts';
-import { faultOf, findAllLacks, findLacks, grants, rightsFault } from './lacks.ts';
-import { EVER, OWN_TABLES, TO_PURGE, TO_READ_VERSION, TO_SEE, TO_SERVE } from './needs.ts';
-import type { ServerConnection } from './server-connection.ts';
+import type { PostgresConnection } from './postgres-connection.ts';
+import {
+  HIGHEST_RECORDED_IDS,
+  OWN_TABLES,
+  TO_PURGE,
+  TO_READ_LIST,
+  TO_READ_VERSION,
+  TO_SERVE,
+} from './requirements.ts';
 import type { StatementPool } from './statement-pool.ts';
 import { FOREIGN_IDS, faultsBy } from './table-faults.ts';
+import { faultOf, findAllUnmet, findUnmet, grants, rightsFault } from './unmet-requirements.ts';
 
 export const MIGRATIONS = new Migrations(new URL('./migrations/', import.meta.url));
 
@@ -86,12 +93,12 @@ const ANY_CATEGORY = 'SELECT id FROM categories LIMIT 1';
  * @throws Error for people, when something is wrong with the schema; where it is too new, nothing was changed.
  */
 export async function migrate(
-  connection: ServerConnection,
+  connection: PostgresConnection,
   logEvent: LogEvent = () => {},
   anotherList = false,
 ): Promise<Migrated> {
   const before = await schemaVersion(connection, anotherList);
-  throwFault(await rightsFault(connection, TO_SEE));
+  throwFault(await rightsFault(connection, TO_READ_LIST));
   const [category] = before.version < MIGRATIONS.version ? [] : await connection.run(ANY_CATEGORY);
   const found = category ? before : await makeSchema(connection, anotherList);
   const versions = { from: found.version, to: Math.max(found.version, MIGRATIONS.version) };
@@ -103,7 +110,7 @@ export async function migrate(
 
 /** Checks the needs of an instance that starts, and that a crash of the server empties none of its tables. */
 export async function prepareToServe(
-  connection: ServerConnection,
+  connection: PostgresConnection,
   mayMigrate: boolean,
   logEvent: LogEvent,
 ): Promise<void> {
@@ -114,14 +121,14 @@ export async function prepareToServe(
     version = (await migrate(connection, logEvent)).to;
   } else {
     version = await checkSchema(connection);
-    throwFault(faultOf(await findAllLacks(connection)));
+    throwFault(faultOf(await findAllUnmet(connection)));
   }
   if (version > MIGRATIONS.version) logEvent({ event: 'schema-newer', version, own: MIGRATIONS.version });
   await checkLogged(connection);
 }
 
 /** Makes or migrates the schema. The result is the version before. */
-async function makeSchema(connection: ServerConnection, anotherList: boolean): Promise<SchemaVersion> {
+async function makeSchema(connection: PostgresConnection, anotherList: boolean): Promise<SchemaVersion> {
   try {
     return await connection.transaction(async (ask) => {
       await ask(TAKE_LOCK);
@@ -148,31 +155,31 @@ async function makeSchema(connection: ServerConnection, anotherList: boolean): P
  * Leads a function to its table, and puts sequences above all ids that were ever given out, by no more than needed. No
  * todo is created before the end of the transaction. Where neither is needed, nothing is locked.
  */
-async function mend(connection: ServerConnection): Promise<void> {
+async function mend(connection: PostgresConnection): Promise<void> {
   try {
     await connection.transaction(async (ask) => {
-      let found = await findLacks(ask, TO_SERVE, EVER);
+      let found = await findUnmet(ask, TO_SERVE, HIGHEST_RECORDED_IDS);
       if (found.astray) {
         await ask(TAKE_LOCK);
         await ask(LEAD_HOME);
-        found = await findLacks(ask, TO_SERVE, EVER);
+        found = await findUnmet(ask, TO_SERVE, HIGHEST_RECORDED_IDS);
       }
       if (found.behind.length === 0) return throwFault(faultOf(found));
       await ask('LOCK TABLE categories, todos IN SHARE ROW EXCLUSIVE MODE');
-      const { behind } = await findLacks(ask, TO_SERVE, EVER);
+      const { behind } = await findUnmet(ask, TO_SERVE, HIGHEST_RECORDED_IDS);
       for (const { sequence, highest } of behind)
         await ask({ text: 'SELECT setval($1, $2)', values: [sequence, highest] });
     });
   } catch (error) {
     if (!hasCode(error, INSUFFICIENT_PRIVILEGE) || !(await rightsToMigrate(connection))) throw error;
-    const fault = faultOf(await findAllLacks(connection));
+    const fault = faultOf(await findAllUnmet(connection));
     // Without a fault, the owner of the tables has mended them meanwhile.
     if (fault !== undefined) throw new Error(`${fault}, as the owner of the tables`, { cause: error });
   }
 }
 
 /** As `migrate`, for a role that may change nothing: an older schema is a fault as well. The result is its version. */
-export async function checkSchema(connection: ServerConnection): Promise<number> {
+export async function checkSchema(connection: PostgresConnection): Promise<number> {
   const schema = await schemaVersion(connection);
   throwFault(MIGRATIONS.olderFaultOf(schema.version) ?? MIGRATIONS.faultOf(schema));
   return schema.version;
@@ -181,9 +188,9 @@ export async function checkSchema(connection: ServerConnection): Promise<number>
 /**
  * As `checkSchema`, for a reader of everything: a newer schema is a fault too, and so are rows that row security hides.
  */
-export async function checkReadableSchema(connection: ServerConnection): Promise<void> {
+export async function checkReadableSchema(connection: PostgresConnection): Promise<void> {
   throwFault(MIGRATIONS.exportFaultOf(await checkSchema(connection)));
-  throwFault(await rightsFault(connection, TO_SEE));
+  throwFault(await rightsFault(connection, TO_READ_LIST));
 }
 
 /**
@@ -208,12 +215,12 @@ export function sizeOf(database: StatementPool, now = () => performance.now()): 
 }
 
 /** Makes reads of the list after a restored dump cost only the changes again. Does nothing where they do. */
-export async function renewChanges(connection: ServerConnection): Promise<void> {
+export async function renewChanges(connection: PostgresConnection): Promise<void> {
   if ((await faultsBy(connection, FOREIGN_IDS)).length === 0) return;
   await connection.transaction((ask) => ask(RENEW_CHANGES));
 }
 
-async function schemaVersion(connection: ServerConnection, anotherList = false): Promise<SchemaVersion> {
+async function schemaVersion(connection: PostgresConnection, anotherList = false): Promise<SchemaVersion> {
   const isThere = await findsList(connection, anotherList);
   if (isThere) throwFault(await rightsFault(connection, TO_READ_VERSION));
   const [schema] = isThere ? await connection.run<SchemaVersion>(READ_VERSION) : [];
@@ -221,7 +228,7 @@ async function schemaVersion(connection: ServerConnection, anotherList = false):
 }
 
 /** @throws {ListElsewhere} when only another schema has a list, unless there may be another one. */
-async function findsList(connection: ServerConnection, anotherList: boolean): Promise<boolean> {
+async function findsList(connection: PostgresConnection, anotherList: boolean): Promise<boolean> {
   const [list] = await connection.run<{ found: boolean; elsewhere: string | null }>(FIND_LIST);
   if (list?.found) return true;
   if (list?.elsewhere && !anotherList) throw new ListElsewhere(list.elsewhere);
@@ -229,7 +236,7 @@ async function findsList(connection: ServerConnection, anotherList: boolean): Pr
 }
 
 /** The right that a role lacks to migrate, and the way with fewer; "" where it has all, and another rule refuses. */
-async function rightsToMigrate(connection: ServerConnection): Promise<string> {
+async function rightsToMigrate(connection: PostgresConnection): Promise<string> {
   const [who] = await connection.run<{ role: string; lack: string | null }>(LACK);
   if (!who?.lack) return '';
   return (

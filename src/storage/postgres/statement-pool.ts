@@ -2,10 +2,10 @@ import type { QueryResultRow } from 'pg';
 import type { LogEvent } from '../../events.ts';
 import { type PoolCounts, StoreNotWritable, StoreUnavailable } from '../../shared-list/store.ts';
 import type { Cluster } from './cluster.ts';
-import { ConnectionPool, type Limits, type OnConnection } from './connection-pool.ts';
 import { NOT_SYNCED, UNLOGGED } from './durability.ts';
 import { hasCode, OF_ALL_CONNECTIONS, OF_CONNECTION, RETRIABLE, toStoreError } from './error.ts';
-import type { Ask, ServerConnection, Statement } from './server-connection.ts';
+import type { Ask, PostgresConnection, Statement } from './postgres-connection.ts';
+import { ConnectionPool, type Limits, type OnConnection } from './postgres-connection-pool.ts';
 
 /** Times that a statement is sent, at most, when the server undoes it for the sake of others. */
 const TRIES = 3;
@@ -72,7 +72,7 @@ export class StatementPool implements AsyncDisposable {
    * @param first A statement that takes no snapshot. It is in the text that begins the transaction.
    */
   async transaction<T>(first: string, work: (ask: Ask) => Promise<T>, tries = 1): Promise<T> {
-    const { promise, resolve, reject } = Promise.withResolvers<ServerConnection>();
+    const { promise, resolve, reject } = Promise.withResolvers<PostgresConnection>();
     this.#pool.take((failure, taken) => (taken === undefined ? reject(failure) : resolve(taken)));
     const connection = await promise;
     const { statementMs, answerMs } = this.#limits;

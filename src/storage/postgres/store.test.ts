@@ -13,7 +13,7 @@ import { addingOnce } from './add-once.ts';
 import { addressOf } from './address.ts';
 import { Cluster } from './cluster.ts';
 import { PostgresList } from './list.ts';
-import type { Ask } from './server-connection.ts';
+import type { Ask } from './postgres-connection.ts';
 import { StatementPool } from './statement-pool.ts';
 
 const server = await PostgresServer.startForAll();
@@ -197,7 +197,7 @@ test('where a pooler takes no settings, a start is refused with those that the r
   await using pooler = await startPooler();
   const alter = `ALTER ROLE ${role} SET statement_timeout = '1200ms'; ALTER ROLE ${role} SET client_connection_check_interval = '2000ms'`;
   await assert.rejects(openPostgresStore(pooler.through(own), { migrate: false, patienceMs: 0 }), {
-    name: 'Cannot',
+    name: 'OperatorError',
     message: new RegExp(
       `: settings cannot be made through the pooler, so its role must bring them: ${alter}$`,
     ),

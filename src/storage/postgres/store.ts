@@ -12,12 +12,12 @@ import { type CreateOutcome, StoreBroken, type TodoStore } from '../../shared-li
 import type { ServedDatabase } from '../settings.ts';
 import { addingOnce, LEFT_OUT } from './add-once.ts';
 import { addressOf } from './address.ts';
-import { connect } from './checked-connection.ts';
+import { connect } from './checked-postgres-connection.ts';
 import { Cluster } from './cluster.ts';
-import type { Limits } from './connection-pool.ts';
 import { isCategoryMissing } from './error.ts';
 import { SchemaHealth } from './health.ts';
 import { PostgresList, PURGE } from './list.ts';
+import type { Limits } from './postgres-connection-pool.ts';
 import { COLUMNS, parametersFrom, SELECTED } from './row.ts';
 import { prepareToServe, sizeOf } from './schema.ts';
 import { StatementPool } from './statement-pool.ts';
@@ -70,7 +70,7 @@ interface PostgresOptions extends Pick<ServedDatabase, 'migrate' | 'connections'
  * Opens the todo list in the database that a connection string names, `postgres://user@host/database`, which other
  * instances change as well. One statement is one round trip.
  *
- * @throws {Cannot} with one line for people, without the password.
+ * @throws {OperatorError} with one line for people, without the password.
  */
 export async function openPostgresStore(
   connectionString: string,

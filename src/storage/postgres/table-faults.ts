@@ -1,5 +1,5 @@
 import { UNLOGGED } from './durability.ts';
-import type { ServerConnection } from './server-connection.ts';
+import type { PostgresConnection } from './postgres-connection.ts';
 
 /** A restore of the data alone adds a row to existing ones. */
 const twins = (table: string, column: string): string =>
@@ -23,9 +23,10 @@ const FAULTS = [
 ].map((text) => `(${text})`);
 
 /** The faults of the tables of a schema of this version or a newer one, one line each. */
-export const tableFaults = (connection: ServerConnection) => faultsBy(connection, FAULTS.join(' UNION ALL '));
+export const tableFaults = (connection: PostgresConnection) =>
+  faultsBy(connection, FAULTS.join(' UNION ALL '));
 
-export async function faultsBy(connection: ServerConnection, text: string): Promise<readonly string[]> {
+export async function faultsBy(connection: PostgresConnection, text: string): Promise<readonly string[]> {
   const rows = await connection.run<{ fault: string | null }>(text);
   return rows.flatMap(({ fault }) => fault ?? []);
 }

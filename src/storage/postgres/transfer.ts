@@ -13,15 +13,15 @@ import {
   type ParsedTodo,
 } from '../transfer/contents.ts';
 import { addressOf } from './address.ts';
-import { connect } from './checked-connection.ts';
+import { connect } from './checked-postgres-connection.ts';
 import { Cluster } from './cluster.ts';
 import { checkLogged } from './durability.ts';
 import { READ_PART } from './list.ts';
 import { asStoreError, LIST_CATEGORIES } from './maintenance.ts';
-import { EVER } from './needs.ts';
+import type { Ask, PostgresConnection } from './postgres-connection.ts';
+import { HIGHEST_RECORDED_IDS } from './requirements.ts';
 import { COLUMNS } from './row.ts';
 import { checkReadableSchema, migrate } from './schema.ts';
-import type { Ask, ServerConnection } from './server-connection.ts';
 
 /** Within a transaction, `now()` stays the same. */
 const KEPT = `FROM idempotency_keys WHERE at > now() - interval '24 hours'`;
@@ -53,7 +53,7 @@ const ADD_TODOS = `INSERT INTO todos (id, ${COLUMNS}) OVERRIDING SYSTEM VALUE SE
 /**
  * Connects to a database to export it, while instances use it: one transaction that reads one snapshot.
  *
- * @throws {Cannot} when it cannot be reached, or has an older or a newer schema.
+ * @throws {OperatorError} when it cannot be reached, or has an older or a newer schema.
  */
 export function openExport(connectionString: string): Promise<ExportSource> {
   const mode = 'ISOLATION LEVEL REPEATABLE READ, READ ONLY';
@@ -62,7 +62,7 @@ export function openExport(connectionString: string): Promise<ExportSource> {
     const categories = await ask<Category>(LIST_CATEGORIES);
     // A sequence belongs to no snapshot: read after it, it is above all of its rows.
     const [ever] = await ask<{ highest: number }>(
-      `SELECT greatest(last_value - (NOT is_called)::int, (${EVER.todos}))::int AS highest
+      `SELECT greatest(last_value - (NOT is_called)::int, (${HIGHEST_RECORDED_IDS.todos}))::int AS highest
         FROM ${await sequenceOf('todos', ask)}`,
     );
     if (counts === undefined || ever === undefined) throw new StoreUnavailable('the server counted nothing');
@@ -80,11 +80,11 @@ export function openExport(connectionString: string): Promise<ExportSource> {
 /**
  * Connects to a database to import into it, and migrates it. Instances may be up: their creates wait, and are refused.
  *
- * @throws {Cannot} when it cannot be reached or migrated.
+ * @throws {OperatorError} when it cannot be reached or migrated.
  * @throws {StoreUnavailable} when it is not empty, or another import is under way (contract E2; E5).
  */
 export function openImport(connectionString: string): Promise<ImportTarget> {
-  const prepare = async (opened: ServerConnection) => {
+  const prepare = async (opened: PostgresConnection) => {
     await migrate(opened);
     await checkLogged(opened);
   };

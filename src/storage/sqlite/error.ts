@@ -1,5 +1,5 @@
-import { Cannot } from '../../lib/cannot.ts';
 import { errorCode, messageOf } from '../../lib/errors.ts';
+import { OperatorError } from '../../lib/operator-error.ts';
 import {
   IdsExhausted,
   notOpened,
@@ -128,8 +128,8 @@ export class NotOurs extends Error {
  * The failure of opening a file, for the caller of the opening. No restart mends a file that is no database of this
  * service, or a damaged one (contract D15).
  */
-export function asNotOpened(path: string, error: unknown): Cannot {
-  if (error instanceof Cannot) return error;
+export function asNotOpened(path: string, error: unknown): OperatorError {
+  if (error instanceof OperatorError) return error;
   if (error instanceof NotOurs) return notOpened(path, error.message, 'bad-data', error);
   if (isCorrupt(error) || isOtherFormat(error)) return notOpened(path, withRemedy(error), 'bad-data', error);
   return notOpened(path, messageOf(error), 'unavailable', error);
@@ -141,8 +141,8 @@ function withRemedy(error: unknown): string {
 }
 
 /** A refusal of SQLite (locked, full, read-only, damaged), as a line for the operator. */
-export function refusalOf(error: unknown): Cannot | StoreUnavailable {
-  if (isCorrupt(error)) return new Cannot('bad-data', withRemedy(error), { cause: error });
+export function refusalOf(error: unknown): OperatorError | StoreUnavailable {
+  if (isCorrupt(error)) return new OperatorError('bad-data', withRemedy(error), { cause: error });
   return new StoreUnavailable(messageOf(error), { cause: error });
 }
 

@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { LogEvent } from '../../events.ts';
 import { errorOf, type Failure, failureBy } from './error.ts';
 import { type KnownFile, lookAt } from './file.ts';
-import { type Lack, lackOf } from './needs.ts';
+import { type UnmetRequirement, unmetRequirementOf } from './unmet-requirement.ts';
 
 const POLL_INTERVAL_MS = 1_000;
 
@@ -19,8 +19,8 @@ export class DatabaseHealth implements Disposable {
   readonly #schemaVersion: StatementSync;
   #fault: Failure | undefined;
   #isUnseen = false;
-  #lack: Lack | undefined;
-  /** The version of the schema that `#lack` belongs to. */
+  #unmet: UnmetRequirement | undefined;
+  /** The version of the schema that `#unmet` belongs to. */
   #knownVersion: unknown;
 
   /** @param reader A connection to the file. */
@@ -34,7 +34,7 @@ export class DatabaseHealth implements Disposable {
 
   /** The reason why nothing can be read or written, or undefined. */
   get fault(): Failure | undefined {
-    return this.#lack?.kind === 'type' ? this.#lack : this.#fault;
+    return this.#unmet?.kind === 'type' ? this.#unmet : this.#fault;
   }
 
   /** Throws when nothing can be read or written. */
@@ -64,28 +64,28 @@ export class DatabaseHealth implements Disposable {
     return failure;
   }
 
-  /** The lack of the schema. It is looked at again when the schema was changed. */
+  /** The unmet requirement of the schema, which is looked at again when the schema was changed. */
   lookAtSchema(): Failure | undefined {
     try {
       const version = this.#schemaVersion.get()?.schema_version;
-      if (version !== this.#knownVersion) this.#know(lackOf(this.#reader));
+      if (version !== this.#knownVersion) this.#know(unmetRequirementOf(this.#reader));
       this.#knownVersion = version;
     } catch (error) {
       return this.note(failureBy(error));
     }
-    return this.#lack;
+    return this.#unmet;
   }
 
   [Symbol.dispose](): void {
     clearInterval(this.#polling);
   }
 
-  #know(lack: Lack | undefined): void {
-    const before = this.#lack;
-    this.#lack = lack;
-    if ((before === undefined) === (lack === undefined)) return;
+  #know(unmet: UnmetRequirement | undefined): void {
+    const before = this.#unmet;
+    this.#unmet = unmet;
+    if ((before === undefined) === (unmet === undefined)) return;
     this.#logEvent(
-      lack === undefined ? { event: 'schema-mended' } : { event: 'schema-broken', reason: lack.message },
+      unmet === undefined ? { event: 'schema-mended' } : { event: 'schema-broken', reason: unmet.message },
     );
   }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { execute, fill, newDatabase } from '../../../test/storage/new-files.ts';
-import { piecesOf } from '../../lib/pieces.ts';
+import { buffersOf } from '../../lib/answer-body.ts';
 import type { ListVersion } from '../list/version.ts';
 import { knownFile } from './file.ts';
 import { DatabaseHealth } from './health.ts';
@@ -24,7 +24,7 @@ async function listOf(todos: number) {
 
 async function titlesOf(version: ListVersion | Promise<ListVersion>): Promise<readonly string[]> {
   const { body } = await (await version).select();
-  const todos: readonly { readonly title: string }[] = JSON.parse(String(Buffer.concat(piecesOf(body))));
+  const todos: readonly { readonly title: string }[] = JSON.parse(String(Buffer.concat(buffersOf(body))));
   return todos.map(({ title }) => title);
 }
 

@@ -15,9 +15,9 @@ import {
 import { makeDurable } from './durability.ts';
 import { asNotOpened, refusalOf, resultCode } from './error.ts';
 import { checkFile, checkLength, openExisting, removeDatabase } from './file.ts';
-import { lackOf } from './needs.ts';
 import { openOwned } from './owned-database.ts';
 import { checkLibrary, checkSchema, libraryVersion, pragma } from './schema.ts';
+import { unmetRequirementOf } from './unmet-requirement.ts';
 
 const LIST_CATEGORIES = 'SELECT id, name FROM categories ORDER BY id';
 const ADD_CATEGORY = `INSERT INTO categories (name)
@@ -33,7 +33,7 @@ const COUNT = 'SELECT (SELECT count(*) FROM categories) AS categories, (SELECT c
 /**
  * Opens a SQLite file beside the process that serves it, or when no process does.
  *
- * @throws {Cannot} when it is no database of this program and this version.
+ * @throws {OperatorError} when it is no database of this program and this version.
  */
 export function openSqliteMaintenance(path: string): Maintenance {
   const database = openBeside(path);
@@ -80,7 +80,7 @@ export function listCategories(database: DatabaseSync): readonly Category[] {
  * Brings the schema of a SQLite file up to this program's version, and makes the file when it is missing. No process
  * serves the file meanwhile.
  *
- * @throws {Cannot} `in-use` when a process serves the file, `unavailable` when it cannot be done.
+ * @throws {OperatorError} `in-use` when a process serves the file, `unavailable` when it cannot be done.
  */
 export async function migrateSqlite(path: string, logEvent: LogEvent): Promise<Migrated> {
   using owned = await openOwned(path, { patienceMs: 0, logEvent });
@@ -97,7 +97,7 @@ const PROGRESS_INTERVAL_MS = 500;
  *
  * @param onProgress Called at the beginning, then twice a second, and once before the check, which nothing interrupts.
  * @returns the absolute path of the copy, and its contents.
- * @throws {Cannot} when the database cannot be opened.
+ * @throws {OperatorError} when the database cannot be opened.
  * @throws {BackupFailed} when the copy exists already, cannot be written, or has faults.
  */
 export async function backupSqlite(
@@ -198,8 +198,8 @@ export function integrityFaults(database: DatabaseSync): readonly string[] {
     ];
     if (faults.length > 0) return faults;
     // SQLite's own check does not find a missing part.
-    const lack = lackOf(database);
-    return lack === undefined ? [] : [lack.message];
+    const unmet = unmetRequirementOf(database);
+    return unmet === undefined ? [] : [unmet.message];
   } catch (error) {
     if (resultCode(error) === undefined) throw error;
     return [messageOf(error)];

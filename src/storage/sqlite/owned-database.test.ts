@@ -62,7 +62,7 @@ test('a database that is there is opened, and given free when it is disposed of'
 for (const name of ['', ':memory:']) {
   test(`"${name}" is no file`, async () => {
     await assert.rejects(openOwned(name, { logEvent: ignored }), {
-      name: 'Cannot',
+      name: 'OperatorError',
       message: /it must be a file/,
     });
   });

@@ -14,9 +14,9 @@ import { basename, dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LogEvent } from '../../events.ts';
-import type { Cannot } from '../../lib/cannot.ts';
 import { keepNames, newPrivateFile } from '../../lib/durable-files.ts';
 import { errorCode, messageOf, orUndefined } from '../../lib/errors.ts';
+import type { OperatorError } from '../../lib/operator-error.ts';
 import { notOpened, OutcomeUnknown } from '../../shared-list/store.ts';
 import type { Migrated } from '../maintenance.ts';
 import { makeDurable } from './durability.ts';
@@ -50,7 +50,7 @@ export interface OwnedOptions {
  *
  * @returns the path with every link resolved, the database, which is durable, and the versions of its schema, from 0 when
  * it is new.
- * @throws {Cannot} `in-use` when another process serves it, `unavailable` when the file is unusable.
+ * @throws {OperatorError} `in-use` when another process serves it, `unavailable` when the file is unusable.
  */
 export async function openOwned(name: string, { patienceMs = 10_000, logEvent }: OwnedOptions) {
   using parts = new DisposableStack();
@@ -180,7 +180,7 @@ const MAX_TRIES = 20;
  *
  * @param patienceMs Milliseconds to wait for another owner to leave.
  * @param waiting Called once, with the name of the other owner, when there is one.
- * @throws {Cannot} `in-use`, naming the other process, when that time is over.
+ * @throws {OperatorError} `in-use`, naming the other process, when that time is over.
  */
 export async function lockFile(
   database: string,
@@ -268,7 +268,7 @@ function empty(path: string): void {
   }
 }
 
-function owned(database: string, owner: string, patienceMs: number): Cannot {
+function owned(database: string, owner: string, patienceMs: number): OperatorError {
   const waited = patienceMs === 0 ? '' : `, and was not free within ${patienceMs / 1000} s`;
   return notOpened(
     database,

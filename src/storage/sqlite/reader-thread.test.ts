@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { compileDisk, noDisk, runOnDisk } from '../../../test/storage/disk.ts';
 import { newDatabase, newPath } from '../../../test/storage/new-files.ts';
-import { piecesOf } from '../../lib/pieces.ts';
+import { buffersOf } from '../../lib/answer-body.ts';
 import { todoJson } from '../../shared-list/members.ts';
 import { chunkOf } from '../list/chunk.ts';
 import { ListChunks } from '../list/version.ts';
@@ -33,7 +33,7 @@ function expected(database: DatabaseSync): string {
 }
 
 async function textOf(chunks: ListChunks): Promise<string> {
-  return String(Buffer.concat(piecesOf((await chunks.version().select()).body)));
+  return String(Buffer.concat(buffersOf((await chunks.version().select()).body)));
 }
 
 test('whatever changes, the list is that of single todos', async () => {

@@ -174,7 +174,7 @@ function longPath(): string {
 test('a path that leaves no room for that of a copy is refused', async () => {
   const path = longPath();
   await assert.rejects(restore(path, await backupOf('saved')), {
-    name: 'Cannot',
+    name: 'OperatorError',
     message: /\.partial" must have at most 504 bytes for SQLite/,
   });
   assert.deepEqual(readdirSync(dirname(path)), []);
@@ -310,7 +310,7 @@ test('a database is no backup of itself', async () => {
 test('a database that is served is left alone [E3; D6]', async () => {
   const path = await databaseOf('mine');
   using _lock = await lockFile(path, 0, ignored);
-  await assert.rejects(restore(path, await backupOf('saved')), { name: 'Cannot', reason: 'in-use' });
+  await assert.rejects(restore(path, await backupOf('saved')), { name: 'OperatorError', reason: 'in-use' });
   assert.deepEqual(titlesOf(path), ['mine']);
 });
 
@@ -339,7 +339,7 @@ test('while another program writes, nothing is restored', async () => {
   using other = new DatabaseSync(path);
   other.exec('BEGIN IMMEDIATE');
   await assert.rejects(restore(path, await backupOf('saved')), {
-    name: 'Cannot',
+    name: 'OperatorError',
     message: /database is locked/,
   });
 });
@@ -367,7 +367,7 @@ test('a path that can be no database is refused', async () => {
   const folder = join(dirname(newPath()), 'folder');
   mkdirSync(folder);
   await assert.rejects(restore(folder, await backupOf('saved')), {
-    name: 'Cannot',
+    name: 'OperatorError',
     message: /it must be a file/,
   });
 });

@@ -78,7 +78,7 @@ export class Restore {
    * Replaces a database by a backup or an export. First the backup is copied beside it and checked, then the old database
    * is kept under a dated name, complete. No process serves the database meanwhile.
    *
-   * @throws {BackupRefused} for the backup, {Cannot} for the database (`in-use`: a process serves it), {StoreUnavailable}
+   * @throws {BackupRefused} for the backup, {OperatorError} for the database (`in-use`: a process serves it), {StoreUnavailable}
    * for the disk: the database is as it was. {OutcomeUnknown} when the disk failed at the commit.
    */
   async run(name: string, file: string, options: RestoreOptions): Promise<Restored> {
@@ -170,7 +170,7 @@ export class Restore {
   }
 }
 
-/** @throws {Cannot} for a path that cannot be a database, or not this user's. */
+/** @throws {OperatorError} for a path that cannot be a database, or not this user's. */
 function pathOf(name: string): string {
   try {
     const path = resolvePath(name);
@@ -243,7 +243,7 @@ function asRefused(error: unknown): unknown {
 /**
  * The database to replace, in a transaction that keeps every other writer out; undefined when SQLite cannot read it.
  *
- * @throws {Cannot} when it is not of this service.
+ * @throws {OperatorError} when it is not of this service.
  */
 function lockOld(path: string): DatabaseSync | undefined {
   using parts = new DisposableStack();

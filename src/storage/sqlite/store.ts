@@ -10,10 +10,10 @@ import { knownFile } from './file.ts';
 import { uncertainLocksOf } from './file-system.ts';
 import { DatabaseHealth } from './health.ts';
 import { SqliteList } from './list.ts';
-import { lackOf } from './needs.ts';
 import { type OwnedOptions, openOwned } from './owned-database.ts';
 import { prepareFind } from './row.ts';
 import { MIGRATIONS } from './schema.ts';
+import { unmetRequirementOf } from './unmet-requirement.ts';
 import { Writer } from './writer.ts';
 
 type SqliteOptions = OwnedOptions & Pick<ServedDatabase, 'cacheBytes'>;
@@ -23,7 +23,7 @@ type SqliteOptions = OwnedOptions & Pick<ServedDatabase, 'cacheBytes'>;
  * ones keep their mode). This process is its only server until the store is disposed. Single todos are read on this
  * thread, and the list on a second; a third one writes.
  *
- * @throws {Cannot} with one line for people.
+ * @throws {OperatorError} with one line for people.
  */
 export async function openSqliteStore(path: string, options: SqliteOptions): Promise<TodoStore> {
   const { findRow, cache, list, writer, health, opened } = await openParts(path, options);
@@ -103,8 +103,8 @@ async function openParts(path: string, options: SqliteOptions) {
     // The main thread reads with it, so it must wait for no lock: in a write-ahead log a read has none to wait for. The
     // first read makes the files beside the database, which `knownFile` looks at.
     reader.exec('PRAGMA query_only = ON; PRAGMA busy_timeout = 0; SELECT 1 FROM sqlite_schema LIMIT 1');
-    const lack = lackOf(reader);
-    if (lack !== undefined) throw new Error(lack.message);
+    const unmet = unmetRequirementOf(reader);
+    if (unmet !== undefined) throw new Error(unmet.message);
     const findRow = prepareFind(reader);
     const health = parts.use(new DatabaseHealth(knownFile(path, owned.path), reader, logEvent));
     const writer = parts.use(

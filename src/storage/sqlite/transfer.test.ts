@@ -186,9 +186,9 @@ test('an export beside the process that has the file open is one moment of it [E
 
 test('what is no database of this program cannot be exported', async () => {
   const path = newPath();
-  await assert.rejects(openExport(path), { name: 'Cannot', message: /there is no such file/ });
+  await assert.rejects(openExport(path), { name: 'OperatorError', message: /there is no such file/ });
   execute(path, 'CREATE TABLE other (a)');
-  await assert.rejects(openExport(path), { name: 'Cannot', message: /it belongs to another program/ });
+  await assert.rejects(openExport(path), { name: 'OperatorError', message: /it belongs to another program/ });
 });
 
 for (const [what, sql] of [
@@ -253,7 +253,7 @@ test('an import whose last sync fails is of unknown outcome, and its file stays 
 test('a file into which something is imported has no other owner meanwhile [E5]', async () => {
   const path = newPath();
   await using _target = await openImport(path, ignored);
-  await assert.rejects(openImport(path, ignored), { name: 'Cannot', reason: 'in-use' });
+  await assert.rejects(openImport(path, ignored), { name: 'OperatorError', reason: 'in-use' });
 });
 
 test('a row that the database refuses is a failure of the store', async () => {

@@ -34,7 +34,7 @@ const SET_HIGHEST = 'INSERT INTO sqlite_sequence (name, seq) VALUES (?, CAST(? A
  * Opens a SQLite file to export it, served or not. A file that no process has open, a backup for example, may have an
  * older schema and be on a read-only disk; it is only read, and nothing is made beside it.
  *
- * @throws {Cannot} when it is no database of this program, or a newer one.
+ * @throws {OperatorError} when it is no database of this program, or a newer one.
  */
 export async function openExport(path: string): Promise<ExportSource> {
   try {
@@ -119,7 +119,7 @@ function tableOf(database: DatabaseSync, table: string, columns: readonly string
  * Opens a SQLite file to import into it, makes it when it is missing, and migrates it. No process serves the file
  * meanwhile.
  *
- * @throws {Cannot} `in-use` when a process serves the file, `unavailable` when it cannot be opened.
+ * @throws {OperatorError} `in-use` when a process serves the file, `unavailable` when it cannot be opened.
  * @throws {StoreUnavailable} when it is not empty (contract E2).
  */
 export async function openImport(path: string, logEvent: LogEvent): Promise<ImportTarget> {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { Cannot } from '../../lib/cannot.ts';
 import { orUndefined } from '../../lib/errors.ts';
+import { OperatorError } from '../../lib/operator-error.ts';
 import { isJsonObject, parseJson } from '../../lib/parse-json.ts';
 import { MAX_ID, MEMBERS, type Obeying, type Rules } from '../../shared-list/members.ts';
 import type { Category } from '../maintenance.ts';
@@ -16,7 +16,7 @@ const LONGEST_LINE = Math.max(
 const LF = 0x0a;
 
 /** The given file cannot be read, or is no sound backup. The message is one line for people. */
-export class BackupRefused extends Cannot {
+export class BackupRefused extends OperatorError {
   override readonly name = 'BackupRefused';
 }
 

@@ -39,7 +39,7 @@ export interface AnswerLimit {
 type OnRows<Row> = (error: unknown, rows: readonly Row[]) => void;
 
 /** A connection to one server. It works on one statement at a time. */
-export class ServerConnection {
+export class PostgresConnection {
   readonly host: Host;
   /** Whether a pooler or balancer stands between: the settings of a session may be lost. */
   pooled = false;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { readSettings } from '../settings/read.ts';
-import { readConnectionString } from './connection-string.ts';
 import { addressOf } from './postgres/address.ts';
+import { readConnectionString } from './postgres-connection-string.ts';
 import { readDatabase } from './settings.ts';
 
 /** The faults of a configuration with this connection string. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { checkTimes, timesOf } from './checks.ts';
 import { type Claims, claimAt, parseClaimPath, readIdentity } from './identity.ts';
-import { checkTimes, timesOf } from './token/checks.ts';
 
 test('a configured role claim replaces both default ones [A10]', () => {
   const claims = { role: 'editor', roles: ['editor'], realm_access: { roles: ['reader'] } };

@@ -5,7 +5,7 @@
 export type Body = string | Buffer | readonly Uint8Array[];
 
 /** The bytes of a body; only a text is copied. */
-export function piecesOf(body: Body): readonly Uint8Array[] {
+export function buffersOf(body: Body): readonly Uint8Array[] {
   if (typeof body === 'string') return [Buffer.from(body)];
   return Buffer.isBuffer(body) ? [body] : body;
 }

@@ -15,8 +15,8 @@ export const EXIT_CODES = {
 export type Reason = keyof typeof EXIT_CODES;
 
 /** An action cannot be done, for a reason that an operator can mend. */
-export class Cannot extends Error {
-  override readonly name: string = 'Cannot';
+export class OperatorError extends Error {
+  override readonly name: string = 'OperatorError';
   readonly reason: Reason;
 
   /** @param message One line for people, behind the action that failed, without anything secret. */

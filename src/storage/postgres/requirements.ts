@@ -1,7 +1,7 @@
 import { MEMBERS } from '../../shared-list/members.ts';
 
 /** A part of the schema that must be there, and the right to use it. */
-export interface Need {
+export interface Requirement {
   /**
    * The kind. A sequence gives out the ids of a table. Rows are those that row security does not hide. A path is the
    * search path of a function, by which it finds a table in the schema of `todos`.
@@ -30,8 +30,8 @@ const TODO = Object.fromEntries(MEMBERS.map(({ column, kind }) => [column, kind]
 const CATEGORY = { id: 'integer', name: 'text' };
 const KEY = { key: 'text', body: 'text', todo_id: 'integer', at: 'timestamptz' };
 
-/** The needs of an instance that serves. */
-export const TO_SERVE: readonly Need[] = [
+/** The requirements of an instance that serves. */
+export const TO_SERVE: readonly Requirement[] = [
   ...ofTable('todos', { id: 'integer', ...TODO, changed: 'xid8' }, WRITE),
   ...ofTable('categories', CATEGORY, READ),
   ...ofTable('todo_schema', { version: 'integer', oldest_program: 'integer' }, READ),
@@ -51,8 +51,8 @@ export const TO_SERVE: readonly Need[] = [
   { kind: 'rows', name: 'todo_tombstones', by: 'todo_removed()' },
 ];
 
-/** The needs of a purge of tombstones, without which an instance serves. */
-export const TO_PURGE: readonly Need[] = [
+/** The requirements of a purge of tombstones, without which an instance serves. */
+export const TO_PURGE: readonly Requirement[] = [
   { kind: 'function', name: 'todo_purge()', part: 'EXECUTE' },
   { kind: 'table', name: 'todo_tombstones', part: 'DELETE', by: 'todo_purge()' },
   { kind: 'table', name: 'todo_purged', part: 'UPDATE', by: 'todo_purge()' },
@@ -60,13 +60,13 @@ export const TO_PURGE: readonly Need[] = [
   { kind: 'rows', name: 'todo_purged', by: 'todo_purge()' },
 ];
 
-/** The needs without those of writes alone. */
+/** The requirements without those of writes alone. */
 export const TO_CHECK = TO_SERVE.filter(({ kind, part }) => kind !== 'trigger' && !TO_WRITE.includes(part));
 
-/** The needs of a reader of the whole list. */
-export const TO_SEE = TO_SERVE.filter(({ kind, by }) => kind === 'rows' && by === undefined);
+/** The requirements of a reader of the whole list. */
+export const TO_READ_LIST = TO_SERVE.filter(({ kind, by }) => kind === 'rows' && by === undefined);
 
-/** The needs of reading the version of the schema. */
+/** The requirements of reading the version of the schema. */
 export const TO_READ_VERSION = TO_CHECK.filter(({ name }) => name === 'todo_schema');
 
 export const toUseCategories = (right: 'SELECT' | 'INSERT' | 'UPDATE') =>
@@ -79,7 +79,7 @@ export const IN_ROWS = {
 };
 
 /** The highest id in all records. Reads all tombstones and keys. */
-export const EVER = {
+export const HIGHEST_RECORDED_IDS = {
   ...IN_ROWS,
   todos: `SELECT greatest((${IN_ROWS.todos}), (SELECT max(id) FROM todo_tombstones),
     (SELECT max(todo_id) FROM idempotency_keys))`,
@@ -90,7 +90,7 @@ function ofTable(
   name: string,
   columns: Readonly<Record<string, string>>,
   rights: readonly string[],
-): readonly Need[] {
+): readonly Requirement[] {
   return [
     { kind: 'table', name },
     { kind: 'rows', name },

@@ -1,5 +1,5 @@
-import type { Identity } from '../http/caller.ts';
-import { isJsonObject } from '../lib/parse-json.ts';
+import type { Identity } from '../../caller.ts';
+import { isJsonObject } from '../../lib/parse-json.ts';
 
 /** The Claims Set of a token, or a part of it. */
 export type Claims = Readonly<Record<string, unknown>>;

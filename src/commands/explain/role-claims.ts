@@ -1,5 +1,5 @@
+import type { ClaimPath, Claims } from '../../auth/token/identity.ts';
 import { isJsonObject } from '../../lib/parse-json.ts';
-import type { ClaimPath, Claims } from '../identity.ts';
 
 /** Words for roles, the likeliest first. */
 const WORDS = ['roles', 'role', 'groups', 'group'];

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Cannot } from '../../lib/cannot.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { OperatorError } from '../../lib/operator-error.ts';
 import { notOpened } from '../../shared-list/store.ts';
 import type { Cluster, ConnectionRequirements } from './cluster.ts';
 import { isProtocolViolation, ListElsewhere, NoServer } from './error.ts';
-import { type Ask, PATIENT_MS, type ServerConnection } from './server-connection.ts';
+import { type Ask, PATIENT_MS, type PostgresConnection } from './postgres-connection.ts';
 
 /** Milliseconds for one try to connect, and between two. */
 const CONNECTION_WAIT_MS = 2_000;
@@ -27,13 +27,13 @@ const FOR_AN_OPERATOR: ConnectOptions = { statementMs: PATIENT_MS, strict: false
  * Connects, and checks whether server and database are fit. The caller ends the connection.
  *
  * @param prepare Makes the database ready, or throws an Error for people with the reason why it is unfit.
- * @throws {Cannot} for any failure, with one line for people, without the password.
+ * @throws {OperatorError} for any failure, with one line for people, without the password.
  */
 export async function connect(
   cluster: Cluster,
-  prepare: (connection: ServerConnection) => Promise<unknown>,
+  prepare: (connection: PostgresConnection) => Promise<unknown>,
   options = FOR_AN_OPERATOR,
-): Promise<ServerConnection> {
+): Promise<PostgresConnection> {
   await using parts = new AsyncDisposableStack();
   try {
     const connection = parts.adopt(await reach(cluster, options), (opened) => opened.leave());
@@ -42,7 +42,7 @@ export async function connect(
     parts.move();
     return connection;
   } catch (error) {
-    if (error instanceof Cannot) throw error;
+    if (error instanceof OperatorError) throw error;
     const reason = error instanceof ListElsewhere ? 'configuration' : 'unavailable';
     throw notOpened(cluster.address.name, messageOf(error), reason, error);
   }
@@ -52,7 +52,7 @@ export async function connect(
 async function reach(
   cluster: Cluster,
   { patienceMs, ...options }: ConnectOptions,
-): Promise<ServerConnection> {
+): Promise<PostgresConnection> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
     try {
@@ -65,7 +65,7 @@ async function reach(
 }
 
 /** Throws an Error for people when the server, or the pooler before it, is unfit. */
-async function checkServer(connection: ServerConnection): Promise<void> {
+async function checkServer(connection: PostgresConnection): Promise<void> {
   try {
     await connection.transaction(checkSettings);
   } catch (error) {

@@ -6,7 +6,7 @@ import { migrate } from './schema.ts';
 import { prepareBatches } from './writer-thread.ts';
 
 /** A part that a service needs, and the schema does not have (contract D11). */
-export interface Lack extends Failure {
+export interface UnmetRequirement extends Failure {
   /** `statement`: some statements cannot be prepared. `type`: all can, and their reads or writes are wrong. */
   readonly kind: 'statement' | 'type';
 }
@@ -15,7 +15,7 @@ const COLUMNS = `SELECT format('the column "%s" of "%s"', c.name, t.name) AS nam
   FROM sqlite_schema AS t, pragma_table_info(t.name) AS c WHERE t.type = 'table' AND t.sql NOT LIKE 'CREATE VIRTUAL%'`;
 
 /** Undefined when all parts are there. A statement that cannot be prepared is reported in SQLite's words. */
-export function lackOf(database: DatabaseSync): Lack | undefined {
+export function unmetRequirementOf(database: DatabaseSync): UnmetRequirement | undefined {
   try {
     // First: SQLite prepares by the schema that it knows, and learns of changes when a statement runs.
     const types = typesOf(database);

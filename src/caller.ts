@@ -8,12 +8,6 @@ export interface Identity {
   readonly caller: readonly [issuer: string, subject: string] | null;
 }
 
-/**
- * The callers that a route is open to. Every route states it; the method alone never decides (contract Endpoints A, rule
- * 4).
- */
-export type Access = 'open' | 'authenticated' | 'CanWriteTodos';
-
 /** Code points of a subject or a name that a line shows. */
 const MAX_SHOWN = 200;
 

@@ -5,7 +5,7 @@ import type { PoolCounts, StoreUnavailable } from '../../shared-list/store.ts';
 import type { Host } from './address.ts';
 import type { Cluster, ConnectionRequirements } from './cluster.ts';
 import { noConnection } from './error.ts';
-import type { ServerConnection } from './server-connection.ts';
+import type { PostgresConnection } from './postgres-connection.ts';
 
 /** The number of connections, their purpose, and limits of time in milliseconds. */
 export interface Limits extends Pick<ConnectionRequirements, 'writes'> {
@@ -41,7 +41,7 @@ const END_MS = 2_000;
 /** Why nobody gets a connection any more. */
 const CLOSED = 'it is closed';
 
-export type OnConnection = (failure: StoreUnavailable | undefined, connection?: ServerConnection) => void;
+export type OnConnection = (failure: StoreUnavailable | undefined, connection?: PostgresConnection) => void;
 
 /**
  * A bounded pool of connections to the server that takes writes, with a bounded wait for one. A place is free when the
@@ -52,13 +52,13 @@ export class ConnectionPool implements AsyncDisposable {
   readonly #limits: Limits;
   readonly #logEvent: LogEvent;
   /** Connections in use or idle, with the time at which they expire. */
-  readonly #connections = new Map<ServerConnection, number>();
+  readonly #connections = new Map<PostgresConnection, number>();
   /** Idle connections; the one that was used last is used first. */
-  #idle: ServerConnection[] = [];
+  #idle: PostgresConnection[] = [];
   /** Waiting callers, in the order of their calls. */
   readonly #waiting = new Set<OnConnection>();
   /** Connections that a server has not released: also before they are open, and after `leave`. */
-  readonly #held = new Set<ServerConnection>();
+  readonly #held = new Set<PostgresConnection>();
   readonly #sweeper = setInterval(() => this.#sweep(), SWEEP_MS).unref();
   #opening = 0;
   /** The failure of the last try to open a connection; until one succeeds, there is one try at a time. */
@@ -122,14 +122,14 @@ export class ConnectionPool implements AsyncDisposable {
   }
 
   /** Takes a connection back, for the next caller that waits for one. */
-  put(connection: ServerConnection): void {
+  put(connection: PostgresConnection): void {
     const [next] = this.#waiting;
     if (!this.#isUsable(connection) || connection.inTransaction) this.drop(connection);
     else if (next === undefined) this.#idle.push(connection);
     else next(undefined, connection);
   }
 
-  #isUsable(connection: ServerConnection): boolean {
+  #isUsable(connection: PostgresConnection): boolean {
     return (
       connection.lost === undefined &&
       !this.#cluster.isRetired(connection) &&
@@ -139,7 +139,7 @@ export class ConnectionPool implements AsyncDisposable {
   }
 
   /** Takes a connection out of use; its place is free when the server has released it. */
-  drop(connection: ServerConnection): void {
+  drop(connection: PostgresConnection): void {
     this.#connections.delete(connection);
     this.#idle = this.#idle.filter((idle) => idle !== connection);
     void connection.leave();
@@ -188,7 +188,7 @@ export class ConnectionPool implements AsyncDisposable {
     return held.toArray().length < this.#limits.connections;
   }
 
-  #hold(connection: ServerConnection): void {
+  #hold(connection: PostgresConnection): void {
     if (!this.#hasRoom(connection.host)) throw new Error('it has not let go of earlier connections');
     this.#held.add(connection);
     void connection.left.then(() => {
@@ -198,7 +198,7 @@ export class ConnectionPool implements AsyncDisposable {
   }
 
   /** Drops an idle connection, and says why when it was lost. */
-  #discard(idle: ServerConnection): void {
+  #discard(idle: PostgresConnection): void {
     this.drop(idle);
     if (idle.lost !== undefined) this.#logEvent({ event: 'connection-lost', reason: idle.lost.message });
   }

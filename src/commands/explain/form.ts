@@ -1,7 +1,12 @@
+import type { Claims } from '../../auth/token/identity.ts';
+import {
+  type Header,
+  MAX_TOKEN_LENGTH,
+  otherKindClaim,
+  REFUSED_PARAMETERS,
+} from '../../auth/token/read-token.ts';
+import type { RefusalCode } from '../../auth/token/refusal.ts';
 import { quote, quoteJson } from '../../lib/quote.ts';
-import type { Claims } from '../identity.ts';
-import { type Header, MAX_TOKEN_LENGTH, otherKindClaim, REFUSED_PARAMETERS } from '../token/read-token.ts';
-import type { RefusalCode } from '../token/refusal.ts';
 
 /** Explains texts that people paste by mistake; empty for any other text. */
 export function explainForm(compact: string): string {

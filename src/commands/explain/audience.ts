@@ -1,8 +1,8 @@
+import type { Trust } from '../../auth/token/checks.ts';
+import { type Claims, claimAt } from '../../auth/token/identity.ts';
+import { accessTokenClaim, type UnverifiedToken } from '../../auth/token/read-token.ts';
+import type { Refusal } from '../../auth/token/refusal.ts';
 import { quoteClaim, quoteJson } from '../../lib/quote.ts';
-import { type Claims, claimAt } from '../identity.ts';
-import type { Trust } from '../token/checks.ts';
-import { accessTokenClaim, type UnverifiedToken } from '../token/read-token.ts';
-import type { Refusal } from '../token/refusal.ts';
 import { explainLookalike } from './lookalike.ts';
 import { nameClaim } from './missing-role.ts';
 

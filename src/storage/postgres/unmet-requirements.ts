@@ -1,8 +1,8 @@
-import { EVER, type Need, TO_SERVE } from './needs.ts';
-import type { Ask, ServerConnection } from './server-connection.ts';
+import type { Ask, PostgresConnection } from './postgres-connection.ts';
+import { HIGHEST_RECORDED_IDS, type Requirement, TO_SERVE } from './requirements.ts';
 
-/** An unmet need, or a need of a sequence. */
-interface Found extends Need {
+/** An unmet requirement, or one of a sequence. */
+interface Found extends Requirement {
   /** The role that needs the right, as SQL writes it. */
   readonly role: string;
   /** As SQL writes it; null when there is none, and for every other kind. */
@@ -25,7 +25,7 @@ interface Behind {
   readonly highest: number;
 }
 
-type Lacks = Awaited<ReturnType<typeof findLacks>>;
+type Unmet = Awaited<ReturnType<typeof findUnmet>>;
 
 /** Names of schemas, in order, one a row: of the search path that a function has as its setting, or else the session. */
 const IN_PATH = `regexp_matches(coalesce(
@@ -98,16 +98,16 @@ const FIND = `WITH needed AS MATERIALIZED (
   FROM found WHERE missing IS NOT NULL OR wrong IS NOT NULL OR denied OR hidden OR kind = 'sequence' ORDER BY place`;
 
 /**
- * The unmet needs.
+ * The unmet requirements.
  *
  * @param taken By table, SQL that gives the id that its sequence must be above; a table without it is not checked.
  */
-export async function findLacks(
+export async function findUnmet(
   ask: Ask,
-  needs: readonly Need[],
+  requirements: readonly Requirement[],
   taken: Readonly<Record<string, string>> = {},
 ) {
-  const found = await ask<Found>({ text: FIND, values: [JSON.stringify(needs)] });
+  const found = await ask<Found>({ text: FIND, values: [JSON.stringify(requirements)] });
   const missing = found.flatMap((each) => each.missing ?? []);
   const wrong = found.flatMap((each) => each.wrong ?? []);
   const hidden = whatEndsHiding(found.filter((each) => each.hidden));
@@ -139,7 +139,7 @@ export async function findLacks(
 }
 
 /** The fault of a schema, for people, or undefined. */
-export function faultOf({ missing, wrong, hidden, behind, denied }: Lacks): string | undefined {
+export function faultOf({ missing, wrong, hidden, behind, denied }: Unmet): string | undefined {
   const faults = [...missing, ...wrong, ...hidden, ...behind.map(({ fault }) => fault), denied];
   return faults.filter((fault) => fault !== undefined).join('; ') || undefined;
 }
@@ -148,20 +148,20 @@ export function faultOf({ missing, wrong, hidden, behind, denied }: Lacks): stri
  * The missing rights of the role, and the tables with rows that it does not see, for people, with the remedies; or
  * undefined.
  */
-export async function rightsFault(connection: ServerConnection, needs = TO_SERVE) {
-  const lacks = await findLacks((statement) => connection.run(statement), needs);
-  return faultOf({ ...lacks, missing: [], wrong: [] });
+export async function rightsFault(connection: PostgresConnection, requirements = TO_SERVE) {
+  const unmet = await findUnmet((statement) => connection.run(statement), requirements);
+  return faultOf({ ...unmet, missing: [], wrong: [] });
 }
 
 /** The parts of a schema of this version that are missing, denied, or behind all ids that are known. */
-export function findAllLacks(connection: ServerConnection, needs = TO_SERVE) {
+export function findAllUnmet(connection: PostgresConnection, requirements = TO_SERVE) {
   // Tombstones and keys may be many.
-  return connection.transaction((ask) => findLacks(ask, needs, EVER));
+  return connection.transaction((ask) => findUnmet(ask, requirements, HIGHEST_RECORDED_IDS));
 }
 
 /** `GRANT SELECT, INSERT ON todos TO role; GRANT …`. */
-export function grants(needs: readonly (Need & Partial<Found>)[], otherwise = ''): string {
-  const rights = needs.filter(
+export function grants(requirements: readonly (Requirement & Partial<Found>)[], otherwise = ''): string {
+  const rights = requirements.filter(
     ({ kind, part }) => ['table', 'function', 'sequence'].includes(kind) && part !== undefined,
   );
   const byObject = Object.groupBy(rights, (each) => `${objectOf(each)} TO ${each.role ?? otherwise}`);
@@ -180,7 +180,7 @@ function whatEndsHiding(hidden: readonly Found[]): readonly string[] {
   });
 }
 
-function objectOf({ kind, name, sequence }: Need & Partial<Found>): string {
+function objectOf({ kind, name, sequence }: Requirement & Partial<Found>): string {
   if (kind === 'sequence') return `SEQUENCE ${sequence ?? `${name}_id_seq`}`;
   return kind === 'function' ? `FUNCTION ${name}` : name;
 }

@@ -1,7 +1,7 @@
+import type { Trust } from '../../auth/token/checks.ts';
+import { type ClaimPath, type Claims, claimAt, DEFAULT_ROLES, rolesOf } from '../../auth/token/identity.ts';
 import { isJsonObject } from '../../lib/parse-json.ts';
 import { quoteJson } from '../../lib/quote.ts';
-import { type ClaimPath, type Claims, claimAt, DEFAULT_ROLES, rolesOf } from '../identity.ts';
-import type { Trust } from '../token/checks.ts';
 import { explainLookalike } from './lookalike.ts';
 import { findRoleClaims } from './role-claims.ts';
 
