@@ -42,12 +42,6 @@ export function createHttpServer(
   const halfClosed = new Set<Duplex>();
   const givenUp = new WeakSet<Duplex>();
 
-  const refuseRequest = (response: ServerResponse, connection: ClientConnection, fault: Fault) => {
-    const answer = answers.make(fault, response.req);
-    refuse(response, connection, answer);
-    refused(answer);
-  };
-
   const begin = (request: IncomingMessage, response: ServerResponse, known?: Fault) => {
     const connection = connections.get(request.socket);
     if (connection === undefined) return;
@@ -55,10 +49,17 @@ export function createHttpServer(
     const fault = isHttp ? (known ?? faultOf(request)) : NOT_HTTP;
     const isPermitted = fault === WRONG_ESCAPES && answers.permits(request);
     if (fault === undefined || isPermitted) receive(request, response, connection);
-    else refuseRequest(response, connection, fault);
+    else {
+      const answer = answers.make(fault, request);
+      refuse(response, connection, answer);
+      refused(answer);
+    }
   };
 
-  /** While a request has not ended, the malformed bytes are its body, and the problem is its one answer. */
+  /**
+   * While a request has not ended, the malformed bytes are its body, and the problem is its one answer: `receive` has the
+   * request, so that it is not `refused` as well.
+   */
   const refuseBytes = (socket: Duplex, fault: Fault) => {
     const connection = connections.get(socket);
     const latest = connection?.latest;
@@ -66,7 +67,7 @@ export function createHttpServer(
       const answer = answers.make(fault, undefined);
       writeOnSocket(socket, answer);
       refused(answer);
-    } else if (!latest.headersSent) refuseRequest(latest, connection, fault);
+    } else if (!latest.headersSent) refuse(latest, connection, answers.make(fault, latest.req));
   };
 
   const giveUp = (socket: Duplex, fault: Fault | undefined) => {
@@ -100,7 +101,8 @@ export function createHttpServer(
 
   const server = createServer({ ...limits, requireHostHeader: false, optimizeEmptyRequests: true });
   server.maxConnections = limits.maxConnections;
-  // One field line beyond the limit is kept, so that the excess is seen. Node.js drops further lines without an error.
+  // One field line beyond the limit is kept, so that the excess is seen: Node.js before 26.5.1 drops further lines without
+  // an error.
   server.maxHeadersCount = MAX_FIELD_LINES + 1;
   server.on('connection', (socket: Socket) => {
     connections.set(socket, new ClientConnection(socket));

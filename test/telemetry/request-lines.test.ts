@@ -61,13 +61,17 @@ const CHUNKED = 'POST /todos/1/complete HTTP/1.1\r\nHost: a\r\nTransfer-Encoding
 
 for (const [fault, body, status] of [
   ['a body turns malformed', 'zz\r\n\r\n', 400],
+  ['a trailer is no header', '0\r\nbad\r\n\r\n', 400],
   ['a body has too many trailer lines', `0\r\n${'X: y\r\n'.repeat(101)}\r\n`, 431],
+  ['a body has more trailer lines than Node.js takes', `0\r\n${'X: y\r\n'.repeat(102)}\r\n`, 431],
 ] as const) {
-  test(`where ${fault}, problem and line have one traceId (P5)`, async () => {
+  test(`where ${fault}, problem and line have one traceId, and no other line says that it was refused (P5)`, async () => {
     await using demo = await startDemo({ logLevel: 'debug' });
     const { traceId } = assertRefused(await converse(demo.url, CHUNKED + body), status);
     const [line] = await requestLines(demo, 1);
     assert.equal(line?.traceId, traceId);
+    const refused = demo.log.filter(({ event }) => event === 'request-refused');
+    assert.deepEqual(refused, []);
   });
 }
 
