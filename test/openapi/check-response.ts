@@ -103,7 +103,7 @@ export function schemaChecker(document: object, name: string): (value: unknown) 
 }
 
 function validatorOf(document: object): Ajv2020 {
-  const formats = { int32: true, uri: true, 'uri-reference': true } as const;
+  const formats = { int32: true, uri: true } as const;
   return new Ajv2020({ strict: false, allErrors: true, formats }).addSchema(document, DOCUMENT);
 }
 

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { after, describe, test } from 'node:test';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { header, json } from '../../packages/conformance/src/http.ts';
 import { send } from '../../packages/conformance/src/target.ts';
@@ -12,10 +13,17 @@ import { problemBody } from '../../src/http/problem.ts';
 import type { Route } from '../../src/http/route.ts';
 import * as errors from '../../src/shared-list/endpoint-errors.ts';
 import { sharedListRoutes } from '../../src/shared-list/endpoints.ts';
+import { entityTag } from '../../src/shared-list/entity-tags.ts';
 import { MAX_ID, MEMBERS, type Member } from '../../src/shared-list/members.ts';
-import { parseCreateTodo, parseIdempotencyKey, parseReplaceTodo } from '../../src/shared-list/requests.ts';
+import {
+  parseCreateTodo,
+  parseEntityTags,
+  parseIdempotencyKey,
+  parseReplaceTodo,
+} from '../../src/shared-list/requests.ts';
 import { auth, errorDemoOf, sharedListOf } from '../specification/target-of.ts';
 import { openSqliteStore } from '../storage/sqlite-store.ts';
+import { cases } from '../support/cases.ts';
 import { codePoint } from '../support/code-point.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { quoted } from '../support/quoted.ts';
@@ -26,6 +34,7 @@ import {
   exampleOf,
   type OpenApiDocument,
   operationsOf,
+  type Parameter,
   parseDocument,
   type Response,
 } from './read-document.ts';
@@ -114,6 +123,19 @@ for (const [profile, { target, routes, statuses, schemas, exceptions }] of Objec
 
     test('names its schemas [D3]', () => {
       assert.deepEqual(Object.keys(document.components.schemas).sort(), schemas);
+    });
+
+    test('has an example of each header that an answer always has, which its schema admits [D3]', () => {
+      for (const [name, header] of responsesOf(document).flatMap(({ headers = {} }) =>
+        Object.entries(headers),
+      )) {
+        if (header.required !== true) continue;
+        assert.ok(new Ajv2020().validate(header.schema, header.example), name);
+      }
+    });
+
+    test('has no unescaped slash in a pattern, which Specmatic takes for a delimiter [D3]', () => {
+      assert.doesNotMatch(text, /"pattern": "(?:[^"\\]|\\.)*?(?<!\\\\)\//);
     });
 
     test('says that the id in a path is a 32-bit integer [R2]', () => {
@@ -242,15 +264,54 @@ describe('The document of the shared list', () => {
 
   test('admits the keys of a create that the service admits [I5]', () => {
     const { parameters = [] } = operationsOf(document)['POST /todos'] ?? {};
-    const pattern = parameters.find(({ name }) => name === 'Idempotency-Key')?.schema.pattern;
-    assert.ok(pattern !== undefined);
+    const pattern = patternOf(parameters, 'Idempotency-Key');
     const one = Array.from({ length: 256 }, (_, code) => String.fromCharCode(code));
     const longest = 'k'.repeat(128);
     const others = ['', '""', longest, `"${longest}"`, `${longest}k`, '"a', 'a"', '"a";v=1', 'a, b', 'a\n'];
     for (const value of [...one, ...one.map((character) => `"${character}"`), ...others]) {
-      const admitted = new RegExp(pattern, 'u').test(value);
+      const admitted = pattern.test(value);
       assert.equal(admitted, parseIdempotencyKey(value) !== undefined, JSON.stringify(value));
     }
+  });
+
+  test('admits the preconditions that the service admits, of generated ones, wherever it reads them [D3; Order 4]', () => {
+    const takers = Object.entries(operationsOf(document)).filter(([name]) => name !== 'POST /todos');
+    const patterns = takers.flatMap(([, { parameters = [] }]) =>
+      ['If-Match', 'If-None-Match'].map((name) => patternOf(parameters, name)),
+    );
+    const [pattern = /(?!)/, ...others] = patterns;
+    for (const other of others) assert.deepEqual(other, pattern);
+    const piece = fc.constantFrom(
+      '"',
+      'W/',
+      'w/',
+      'W',
+      '*',
+      ',',
+      ' ',
+      '\t',
+      'a',
+      '!',
+      '\u007f',
+      '\u0080',
+      'ÿ',
+      '\\',
+    );
+    const value = fc.oneof(
+      fc.array(piece, { maxLength: 8 }),
+      fc.array(fc.constantFrom('"a"', 'W/"ÿ"', '""', ',', ' ', '\t', '*', '"'), { maxLength: 10 }),
+    );
+    let admitted = 0;
+    fc.assert(
+      fc.property(value, (pieces) => {
+        const text = pieces.join('');
+        const isAdmitted = parseEntityTags(text) !== null;
+        assert.equal(pattern.test(text), isAdmitted, JSON.stringify(text));
+        if (isAdmitted) admitted += 1;
+      }),
+      { numRuns: cases(5_000, 1_000_000) },
+    );
+    assert.ok(admitted > 500);
   });
 
   for (const [name, answer] of Object.entries({ ...errors, ...UNSUPPORTED })) {
@@ -291,6 +352,17 @@ describe('The document of the shared list', () => {
     const all = [];
     for (const name of Object.keys(operationsOf(document))) all.push(await ask(name));
     assert.deepEqual([first, Object.fromEntries(all)], [['POST /todos', 201], statuses]);
+  });
+
+  test('has answers that a mock can serve together: the todo of each tag and each Location is its example [D3]', () => {
+    const { responses } = operationsOf(document)['POST /todos'] ?? assert.fail();
+    const [todo] = document.components.schemas.TodoResponse?.examples ?? [];
+    const made = responses[201]?.headers ?? {};
+    assert.equal(made.Location?.example, '/todos/1');
+    assert.equal(made.ETag?.example, entityTag(JSON.stringify(todo)));
+    assert.partialDeepStrictEqual(todo, { id: 1, ...Object(exampleOf(document, 'POST /todos').json) });
+    const list = operationsOf(document)['GET /todos']?.responses[200]?.headers;
+    assert.equal(list?.ETag?.example, entityTag(JSON.stringify([todo])));
   });
 
   const mistakes = {
@@ -350,6 +422,11 @@ function byName(one: { readonly name: string }, other: { readonly name: string }
 function hasId(document: OpenApiDocument, name: string): boolean {
   const { parameters = [] } = document.paths[name.split(' ')[1] ?? ''] ?? {};
   return (parameters as readonly { readonly name: string }[]).some(({ name }) => name === 'id');
+}
+
+/** The pattern of a parameter, for engines that know Unicode. */
+function patternOf(parameters: readonly Parameter[], name: string): RegExp {
+  return new RegExp(parameters.find((one) => one.name === name)?.schema.pattern ?? assert.fail(name), 'u');
 }
 
 function responsesOf(document: OpenApiDocument): readonly Response[] {

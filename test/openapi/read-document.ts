@@ -15,11 +15,18 @@ interface Schema {
   readonly maxLength?: number;
   readonly maximum?: number;
   readonly const?: string;
+  readonly examples?: readonly unknown[];
 }
 
 export interface Response {
-  readonly headers?: Readonly<Record<string, { readonly required?: boolean; readonly schema: Schema }>>;
+  readonly headers?: Readonly<Record<string, Header>>;
   readonly content?: Readonly<Record<string, MediaType>>;
+}
+
+interface Header {
+  readonly required?: boolean;
+  readonly schema: Schema;
+  readonly example?: string;
 }
 
 interface MediaType {
@@ -27,7 +34,7 @@ interface MediaType {
   readonly examples?: Readonly<Record<string, { readonly value: Problem & { readonly traceId: string } }>>;
 }
 
-interface Parameter {
+export interface Parameter {
   readonly name: string;
   readonly in: 'header' | 'path';
   readonly schema: { readonly pattern?: string };
