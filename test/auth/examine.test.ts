@@ -306,11 +306,11 @@ for (const [claims, says] of [
   });
 }
 
-test('a token that is bound to a key is said to be, and one that another key has made is not', async () => {
+test('a token that is bound to a key is said to be taken without proof, and one that another key has made is not [A16]', async () => {
   const { said } = await linesAt({ cnf: { jkt: 'x' } });
   assert.equal(
     said.get('signature'),
-    'ok: made with that key; the token is bound to a key or a certificate ("cnf"), which is not checked here',
+    'ok: made with that key; the token is bound to a key or a certificate ("cnf"), and taken without proof of it',
   );
   const other = await linesAt({ cnf: {} }, { header: { kid: 'p256', alg: 'ES256' }, name: 'p384' });
   assert.equal(other.said.get('key'), 'ok: known, from the test issuer');

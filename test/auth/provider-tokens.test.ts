@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { authenticateWith, canWriteTodos } from '../../src/auth/admit.ts';
 import { fixedKeys, readKeySet } from '../../src/auth/keys/keys.ts';
+import type { Trust } from '../../src/auth/token/checks.ts';
 import { parseClaimPath } from '../../src/auth/token/identity.ts';
 import { examineToken } from '../../src/commands/explain/examine.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -258,7 +259,7 @@ for (const [name, check, says] of [
   [
     'dpop-bound',
     'signature',
-    'made with that key; the token is bound to a key or a certificate ("cnf"), which is not checked here',
+    'made with that key; the token is bound to a key or a certificate ("cnf"), and taken without proof of it',
   ],
   [
     'id-token',
@@ -276,5 +277,19 @@ for (const [name, check, says] of [
     const { token = '' } = KEYCLOAK.tokens.find((one) => one.name === name) ?? {};
     const { lines } = await examineToken(token, keycloak);
     assert.equal(lines.find((line) => line.check === check)?.detail, says);
+  });
+}
+
+for (const name of ['dpop-bound', 'mtls-bound']) {
+  test(`the token ${name} of Keycloak is good without proof, unless "cnf" is forbidden [A16]`, async () => {
+    const { token = '' } = KEYCLOAK.tokens.find((one) => one.name === name) ?? {};
+    const codeWith = async (trust: Partial<Trust>, scheme = 'Bearer') => {
+      const { code } = await authenticateWith({ ...keycloak, ...trust })(`${scheme} ${token}`);
+      return code;
+    };
+    const requiredClaims = [{ name: 'cnf', path: ['cnf'], value: undefined }];
+    assert.equal(await codeWith({}), 'accepted');
+    assert.equal(await codeWith({ requiredClaims }), 'required-claim');
+    assert.equal(await codeWith({}, 'DPoP'), 'credentials-missing');
   });
 }

@@ -120,7 +120,7 @@ const explainSignature: Explain<readonly Line[]> = (fault, token, { keys }) => {
   }
   const changed = 'made with another key, or the token was changed after it was signed';
   const bound = Object.hasOwn(token.claims, 'cnf')
-    ? '; the token is bound to a key or a certificate ("cnf"), which is not checked here'
+    ? '; the token is bound to a key or a certificate ("cnf"), and taken without proof of it'
     : '';
   return [
     line('key', 'ok', `known, from ${keys.describe()}`),
