@@ -91,6 +91,13 @@ const MISSING: Authentication = {
   answer: { status: 401, headers: { 'www-authenticate': CHALLENGE } },
 };
 
+/** Credentials of another kind, or a token that stands alone. The header may be the token: no line has any of it. */
+const WITHOUT_BEARER: Authentication = {
+  ...MISSING,
+  code: 'bearer-missing',
+  refused: { keyId: undefined, claim: undefined },
+};
+
 /** The verdict on a token with these keys. Verified tokens are remembered, failures never. */
 export function authenticateWith(trust: Trust): Authenticate {
   const { keys, now, clockToleranceSeconds } = trust;
@@ -113,7 +120,7 @@ export function authenticateWith(trust: Trust): Authenticate {
 
   function identify(authorization: string): Authentication | Promise<Authentication> {
     const credentials = CREDENTIALS.exec(authorization)?.[1];
-    if (credentials === undefined) return MISSING;
+    if (credentials === undefined) return WITHOUT_BEARER;
     const token = readToken(credentials);
     if ('code' in token) return refuse(token, token.keyId);
     const spelledPlainly = authorization.length === 'Bearer '.length + credentials.length;

@@ -12,14 +12,31 @@ function identifier(keys = issuerKeys(), now = Date.now) {
   return authenticateWith({ ...TRUST, keys, now });
 }
 
-test('a header without a token, and a tab before one, brings no credentials [A1]', async () => {
-  for (const authorization of [undefined, 'Bearer', 'Bearer\tabc']) {
-    assert.deepEqual(await identifier()(authorization), {
-      code: 'credentials-missing',
-      answer: { status: 401, headers: { 'www-authenticate': 'Bearer realm="todo-service"' } },
-    });
-  }
+const NO_CREDENTIALS = { status: 401, headers: { 'www-authenticate': 'Bearer realm="todo-service"' } };
+
+test('a request without Authorization brings no credentials [A1]', async () => {
+  assert.deepEqual(await identifier()(undefined), { code: 'credentials-missing', answer: NO_CREDENTIALS });
 });
+
+for (const authorization of [
+  ...[
+    'Bearer',
+    'Bearer\tTOKEN',
+    'Bearer: TOKEN',
+    'Bearer%20TOKEN',
+    'BearerTOKEN',
+    '"Bearer TOKEN"',
+    'TOKEN',
+    '',
+  ],
+  ...['JWT TOKEN', 'Token TOKEN', 'DPoP TOKEN', 'Basic YWRhOmFkYQ=='],
+]) {
+  test(`an Authorization without Bearer and a token is no credentials, and has a code of its own: ${JSON.stringify(authorization)} [A1]`, async () => {
+    const result = await identifier()(authorization.replace('TOKEN', forge(draft())));
+    const refused = { keyId: undefined, claim: undefined };
+    assert.deepEqual(result, { code: 'bearer-missing', answer: NO_CREDENTIALS, refused });
+  });
+}
 
 test('a token says who is calling', async () => {
   const token = forge(draft('p256', { claims: { name: 'Ada', roles: ['auditor'] } }));

@@ -290,6 +290,6 @@ for (const name of ['dpop-bound', 'mtls-bound']) {
     const requiredClaims = [{ name: 'cnf', path: ['cnf'], value: undefined }];
     assert.equal(await codeWith({}), 'accepted');
     assert.equal(await codeWith({ requiredClaims }), 'required-claim');
-    assert.equal(await codeWith({}, 'DPoP'), 'credentials-missing');
+    assert.equal(await codeWith({}, 'DPoP'), 'bearer-missing');
   });
 }

@@ -116,6 +116,12 @@ test('the line of a refused token has the traceId of its 401, whatever the verdi
   }
   assert.equal((await fetch(`${list.url}/todos`)).status, 401);
   assert.equal(list.lines(/^token-refused$/).length, REFUSED_TOKENS.length);
+  const token = forge(draft());
+  for (const authorization of [token, `JWT ${token}`, `Bearer%20${token}`]) {
+    assert.equal((await fetch(`${list.url}/todos`, { headers: { authorization } })).status, 401);
+    assert.equal(list.lines(/^token-refused$/).at(-1)?.code, 'bearer-missing');
+  }
+  assert.ok(!list.log.join('').includes(token.slice(0, 20)));
 });
 
 test('the line of a token that lacks a required claim names it by the setting, and has no value of the token [A14]', async () => {
