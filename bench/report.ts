@@ -2,9 +2,6 @@ import { quantile } from '../test/support/steadily.ts';
 import type { Cost, Figures, Latency, Rounds, Size } from './figures.ts';
 import { ALONE, SERVERS } from './servers.ts';
 
-/** Microseconds of a core in a second that a service should be planned with. */
-const PLANNED = 0.7e6;
-
 /** Where the middle half of the rounds reaches further from the median than this share of it, it is shown in its place. */
 const STEADY = { read: 0.1, write: 0.2 } as const;
 
@@ -126,7 +123,7 @@ function waited({ latency }: Figures): string {
   );
 }
 
-/** What services take and, from that, how many people or instances that makes. */
+/** What services take. */
 function sized({ costs, sizes }: Figures): string {
   type Column = readonly [title: string, server: string, todos: string];
   const columns = ['service', 'service-postgresql'].flatMap((server) =>
@@ -146,19 +143,10 @@ function sized({ costs, sizes }: Figures): string {
     (work: string) =>
     ([, server, todos]: Column) =>
       costCell(costs[todos]?.[work] ?? {}, server);
-  const figure = ([, server, todos]: Column, work: string, name: keyof Cost = 'service') =>
-    median(costs[todos]?.[work]?.[server]?.[name] ?? []);
-  const people = (count: number) => Number(Math.max(0, count).toPrecision(2)).toLocaleString('en');
-  /** Who gets the whole list each second, after a change: as many as the main thread or the network serves. */
-  const pollers = (work: 'list' | 'gzip') => (column: Column) => {
-    const byProcessor = (PLANNED - 2 * figure(column, 'changed')) / figure(column, work);
-    return people(Math.min(byProcessor, 125e6 / figure(column, work, 'bytes')));
-  };
-  const coresFor = (work: string) => (column: Column) =>
-    (['service', 'postgres'] as const)
-      .map((part) => Math.ceil((1e5 * figure(column, work, part)) / PLANNED))
-      .filter((cores) => cores > 0)
-      .join(' + ');
+  const bytes =
+    (work: string) =>
+    ([, server, todos]: Column) =>
+      round(median(costs[todos]?.[work]?.[server]?.bytes ?? []) / 1e6);
   return table(
     ['Todos', ...columns.map(([title]) => title)],
     [
@@ -167,8 +155,8 @@ function sized({ costs, sizes }: Figures): string {
         size('memory', (values) => Math.max(...values)),
       ),
       row('file or tables, MB', size('database')),
-      row('list, MB', (column) => round(figure(column, 'list', 'bytes') / 1e6)),
-      row('list in gzip, MB', (column) => round(figure(column, 'gzip', 'bytes') / 1e6)),
+      row('list, MB', bytes('list')),
+      row('list in gzip, MB', bytes('gzip')),
       row('first list after a start, ms', size('firstList')),
       row('one todo, µs', cost('one')),
       row('unchanged list (304), µs', cost('unchanged')),
@@ -177,13 +165,6 @@ function sized({ costs, sizes }: Figures): string {
       row('replace, µs', cost('replace')),
       row('replaces and lists in turn, µs of each', cost('changed')),
       row('75 % one, 20 % replace, 5 % list, µs', cost('mixed')),
-      row('people who poll each second, nothing changes', (column) =>
-        people(PLANNED / figure(column, 'unchanged')),
-      ),
-      row('the same, one change a second, over 1 Gbit/s', pollers('list')),
-      row('the same, in gzip', pollers('gzip')),
-      row('cores for 100,000 reads of one todo a second', coresFor('one')),
-      row('cores for 100,000 replaces a second', coresFor('replace')),
     ],
   );
 }
