@@ -69,6 +69,8 @@ export const EVENTS = {
   'schema-refuses': error<{ reason: string }>(
     'the database refuses what the service may write, by a part of the schema that "todo-service check" names',
   ),
+  'purge-failed': warn<{ reason: string }>('tombstones of deleted todos cannot be purged, and become more'),
+  'purge-mended': info('tombstones of deleted todos are purged again'),
   'locks-uncertain': warn<{ fileSystem: string; path: string }>(
     'the database file is on {fileSystem}, where locks may not hold: nothing keeps a second process, in another container ' +
       'or on another machine, from writing it too. Use a local disk',

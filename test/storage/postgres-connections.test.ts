@@ -198,7 +198,7 @@ for (const [name, value] of [
     await (await opening)[Symbol.asyncDispose]();
     const rewriting = await server.lock(other, 'LOCK TABLE todos');
     await using pool = openPool(url);
-    using list = new PostgresList(pool, pool);
+    const list = new PostgresList(pool, pool);
     const listing = list.current();
     await server.somebodyWaits(other);
     await sleep(400);

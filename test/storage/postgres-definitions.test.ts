@@ -76,6 +76,12 @@ const changed: readonly [what: string, sql: string, ...names: string[]][] = [
     ),
     'constraint idempotency_keys_pkey of idempotency_keys',
   ],
+  [
+    'a table without a key that is published without its rows, as before version 5',
+    'ALTER TABLE todo_tombstones REPLICA IDENTITY DEFAULT',
+    'replica identity of todo_tombstones',
+  ],
+  ['no replica identity', 'ALTER TABLE todos REPLICA IDENTITY NOTHING', 'replica identity of todos'],
   ['an index that is gone', 'DROP INDEX todos_changed', 'index todos_changed'],
   [
     'an index of another column',
@@ -200,6 +206,10 @@ const unnamed: readonly [what: string, sql: string][] = [
   [
     'a function of another signature',
     "CREATE FUNCTION todo_unseen(text) RETURNS integer LANGUAGE sql AS 'SELECT 1'",
+  ],
+  [
+    'replica identities that others need',
+    'ALTER TABLE todos REPLICA IDENTITY FULL; ALTER TABLE categories REPLICA IDENTITY USING INDEX categories_pkey',
   ],
   ['a policy that is not enabled', 'CREATE POLICY none ON todos USING (false)'],
   [

@@ -46,7 +46,7 @@ async function openList(todos: number) {
   const parts = new AsyncDisposableStack();
   const pool = parts.use(new WatchedPool(new Cluster(addressOf(url)), PATIENT, () => {}));
   let now = Date.now();
-  const list = parts.use(new PostgresList(pool, pool, () => now));
+  const list = new PostgresList(pool, pool, () => now);
   return {
     url,
     execute: (sql: string) => server.execute(url, sql),

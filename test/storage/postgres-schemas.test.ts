@@ -7,9 +7,9 @@ import { openExport, openImport } from '../../src/storage/postgres/transfer.ts';
 import { migratePostgres, openPatient } from './postgres-pool.ts';
 import { makeServing } from './postgres-rights.ts';
 import { PostgresServer } from './postgres-server.ts';
-import { addedTo, listed, listenToSchema, ready, SCHEMA_VERSION, wrong } from './todos.ts';
+import { addedTo, listed, listenToSchema, once, ready, replacement, SCHEMA_VERSION, wrong } from './todos.ts';
 
-const server = await PostgresServer.startForAll('fsync=on');
+const server = await PostgresServer.startForAll('fsync=on', 'wal_level=logical');
 
 /** The same with another search path, as SQL writes it. */
 function searching(url: string, path: string): string {
@@ -256,7 +256,7 @@ test('of a schema that the role may not use, the right is named too [D20]', asyn
 });
 
 /** SQL that makes the list of an earlier program, from before a schema named the oldest program. */
-const listOfVersion = (version: 1 | 2 | 3): string =>
+const listOfVersion = (version: 1 | 2 | 3 | 4): string =>
   `CREATE TABLE todo_schema (version integer NOT NULL); INSERT INTO todo_schema VALUES (${version});
   ${MIGRATIONS.from(0).slice(0, version).join(';')}; INSERT INTO categories (name) VALUES ('Work')`;
 
@@ -299,6 +299,38 @@ test('a list of an older version in the second schema of the path is upgraded th
   assert.ok(await isEmpty(url, owner));
   assert.deepEqual(await server.faults(url), []);
 });
+
+/** As pg_createsubscriber makes it. */
+const PUBLICATION = 'CREATE PUBLICATION all_tables FOR ALL TABLES';
+
+const OLD_TOMBSTONE = "INSERT INTO todo_tombstones VALUES (1, '1', now() - interval '25 hours')";
+
+for (const [what, sql, from] of [
+  ['no list', '', 0],
+  ['a list of version 4', `${listOfVersion(4)}; ${OLD_TOMBSTONE}`, 4],
+  [
+    'a list of version 4 that was restored from another server',
+    `${listOfVersion(4)}; ${OLD_TOMBSTONE}; UPDATE todo_purged SET changed = '99999999999'`,
+    4,
+  ],
+] as const) {
+  test(`${what} where all tables are published: migrate, check, every write and the purge work`, async () => {
+    const { owner, url } = await server.makeOwnedDatabase();
+    await server.execute(url, sql);
+    await server.execute(url.replace(owner, 'postgres'), PUBLICATION);
+    assert.deepEqual(await migratePostgres(url), { from, to: SCHEMA_VERSION.postgres });
+    assert.deepEqual(await server.faults(url), []);
+    if (from === 0) await server.execute(url, OLD_TOMBSTONE);
+    const told: string[] = [];
+    await using store = await openPatient(url, { logEvent: ({ event }) => told.push(event) });
+    assert.deepEqual(await server.execute(url, 'SELECT id FROM todo_tombstones'), []);
+    const { id } = await addedTo(store, 'a', 1, once('key'));
+    assert.equal(await store.replace(id, replacement('b', true, 1)), 'replaced');
+    assert.equal(await store.remove(id), 'removed');
+    assert.deepEqual(await listed(store), []);
+    assert.deepEqual(told, []);
+  });
+}
 
 test('check names the twin rows that a restore of the data alone leaves, and its lines mend them', async () => {
   const url = await server.makeMigrated();

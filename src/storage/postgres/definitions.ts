@@ -21,6 +21,7 @@ const MAKE_SCHEMA = 'CREATE SCHEMA todo_service_new; SET LOCAL search_path = tod
 const PATH = /SET search_path TO (?:'[^']*'(?:, )?)+ /;
 
 // A name has its schema where the search path does not lead to it. Constraints "n" are NOT NULL, from PostgreSQL 18 on.
+// Tables of which the name begins with "todo_" have no primary key, which is the replica identity of the others.
 const PARTS = `WITH own AS MATERIALIZED (
     SELECT oid, oid::regclass AS name, relkind FROM pg_class WHERE oid = ANY (${OWN_TABLES}::regclass[])
   ), parts (place, name, make, remove) AS (
@@ -65,6 +66,10 @@ const PARTS = `WITH own AS MATERIALIZED (
     UNION ALL SELECT 8, format('child %s of %s', inhrelid::regclass, name), '',
       format('ALTER TABLE %s NO INHERIT %s', inhrelid::regclass, name)
       FROM own JOIN pg_inherits ON inhparent = own.oid WHERE relkind = 'r'
+    UNION ALL SELECT 9, format('replica identity of %s', name), CASE WHEN relreplident IN ('f', 'i')
+        OR relreplident = 'd' AND NOT starts_with(relname, 'todo_')
+        THEN format('ALTER TABLE %s REPLICA IDENTITY FULL', name) ELSE '' END, NULL
+      FROM own JOIN pg_class USING (oid)
   )
   SELECT name, make, remove FROM parts ORDER BY place, name`;
 

@@ -69,13 +69,8 @@ const READ_MOMENT = `SELECT ${MOMENT}`;
 /** The todos after an id, as many as one statement brings. */
 export const READ_PART = `SELECT ${SELECTED} FROM todos WHERE id > $1 ORDER BY id LIMIT ${PART_SIZE}`;
 
-/** Deletes tombstones that no list needs any more. */
-export const PURGE = 'SELECT todo_purge()';
-
 /** Milliseconds without a call after which the list is read anew. Tombstones stay for a day. */
 const LONGEST_KEPT_MS = 3_600_000;
-
-const PURGE_INTERVAL_MS = 3_600_000;
 
 /** Chunks that are changed before other requests have their turn: a few milliseconds. */
 const CHUNKS_A_TURN = 16;
@@ -85,11 +80,10 @@ const CHUNKS_A_TURN = 16;
  * adds no cost. The table is locked, the snapshot taken, then rows are read; all are read again from a restarted or
  * another server: `test/storage/postgres-list.test.ts`.
  */
-export class PostgresList implements Disposable {
+export class PostgresList {
   readonly #quick: StatementPool;
   readonly #patient: StatementPool;
   readonly #now: () => number;
-  readonly #purging: NodeJS.Timeout;
   readonly #chunks = new ListChunks();
   /**
    * The moment at which the chunks were the list, and its time in milliseconds since 1970; undefined when they cannot be
@@ -105,9 +99,6 @@ export class PostgresList implements Disposable {
     this.#quick = quick;
     this.#patient = patient;
     this.#now = now;
-    // A failed purge is repeated in an hour.
-    const purge = () => quick.write({ name: 'purge', text: PURGE }).catch(() => {});
-    this.#purging = setInterval(purge, PURGE_INTERVAL_MS).unref();
   }
 
   get bytes(): number {
@@ -123,10 +114,6 @@ export class PostgresList implements Disposable {
     this.#kept = moment.tracked ? { ...moment, at } : undefined;
     return this.#chunks.version();
   });
-
-  [Symbol.dispose](): void {
-    clearInterval(this.#purging);
-  }
 
   /** Reads the changes; undefined when the whole list must be read. */
   async #readChanges({ snapshot, identity }: Moment): Promise<Moment | undefined> {

@@ -7,6 +7,7 @@ import { makeServing } from '../../../test/storage/postgres-rights.ts';
 import { PostgresServer } from '../../../test/storage/postgres-server.ts';
 import { startTcpProxy, type TcpProxy } from '../../../test/storage/tcp-proxy.ts';
 import { bytesOf, listed, newTodo, once, replacement } from '../../../test/storage/todos.ts';
+import type { Event } from '../../events.ts';
 import type { EntityTag } from '../../shared-list/entity-tags.ts';
 import type { TodoStore } from '../../shared-list/store.ts';
 import { addingOnce } from './add-once.ts';
@@ -15,6 +16,7 @@ import { Cluster } from './cluster.ts';
 import { PostgresList } from './list.ts';
 import type { Ask } from './postgres-connection.ts';
 import { StatementPool } from './statement-pool.ts';
+import { TombstonePurge } from './tombstone-purge.ts';
 
 const server = await PostgresServer.startForAll();
 
@@ -47,11 +49,13 @@ class NotedPool extends StatementPool {
   }
 }
 
-test('old tombstones are purged each hour until the list is closed, also after a purge that failed', async (t) => {
+test('old tombstones are purged each hour until the store is closed; failures in a row are one event, and their end is one', async (t) => {
   const url = await server.makeMigrated();
   t.mock.timers.enable({ apis: ['setInterval'] });
   await using pool = new NotedPool(url);
-  const list = new PostgresList(pool, pool);
+  const told: Event[] = [];
+  const tombstones = new TombstonePurge((event) => told.push(event));
+  tombstones.repeat(pool);
   await server.execute(url, OLD_TOMBSTONE);
   const purgesAfter = async (milliseconds: number): Promise<number> => {
     t.mock.timers.tick(milliseconds);
@@ -62,11 +66,20 @@ test('old tombstones are purged each hour until the list is closed, also after a
   assert.equal(await purgesAfter(HOUR_MS - 1), 0);
   assert.equal(await purgesAfter(1), 1);
   assert.deepEqual(await server.execute(url, 'SELECT id FROM todo_tombstones'), []);
+  assert.equal(told.length, 0);
   await server.execute(url, 'ALTER FUNCTION todo_purge RENAME TO another');
   assert.equal(await purgesAfter(HOUR_MS), 2);
   assert.equal(await purgesAfter(HOUR_MS), 3);
-  list[Symbol.dispose]();
-  assert.equal(await purgesAfter(HOUR_MS), 3);
+  await server.execute(url, 'ALTER FUNCTION another RENAME TO todo_purge');
+  assert.equal(await purgesAfter(HOUR_MS), 4);
+  tombstones[Symbol.dispose]();
+  assert.equal(await purgesAfter(HOUR_MS), 4);
+  const [failed, ...rest] = told;
+  assert.match(
+    failed?.event === 'purge-failed' ? failed.reason : '',
+    /^function todo_purge\(\) does not exist \(No function matches /,
+  );
+  assert.deepEqual(rest, [{ event: 'purge-mended' }]);
 });
 
 /** Its address leads to another server while there is one, which is lost as soon as it has told its list. */
@@ -91,7 +104,7 @@ test('nothing stays of the list of a server that was lost while it was read, whe
   await server.execute(otherUrl, "INSERT INTO todos (title, category_id) VALUES ('of the other', 1)");
   await using pool = new MovingPool(url);
   await using other = openPool(otherUrl);
-  using list = new PostgresList(pool, pool);
+  const list = new PostgresList(pool, pool);
   const text = async () => bytesOf(await (await list.current()).select()).toString();
   assert.equal(await text(), '[]');
   pool.other = other;

@@ -16,11 +16,12 @@ import { connect } from './checked-postgres-connection.ts';
 import { Cluster } from './cluster.ts';
 import { isCategoryMissing } from './error.ts';
 import { SchemaHealth } from './health.ts';
-import { PostgresList, PURGE } from './list.ts';
+import { PostgresList } from './list.ts';
 import type { Limits } from './postgres-connection-pool.ts';
 import { COLUMNS, parametersFrom, SELECTED } from './row.ts';
 import { prepareToServe, sizeOf } from './schema.ts';
 import { StatementPool } from './statement-pool.ts';
+import { TombstonePurge } from './tombstone-purge.ts';
 
 const FIND = `SELECT ${SELECTED} FROM todos WHERE id = ANY($1)`;
 const ADD = `INSERT INTO todos (${COLUMNS}) VALUES (${parametersFrom(1)}) RETURNING id`;
@@ -85,13 +86,14 @@ export async function openPostgresStore(
     strict: true,
     patienceMs,
   });
-  // A failed purge is repeated in an hour.
-  await connection.run(PURGE, { withinMs: answerMs }).catch(() => {});
+  const tombstones = new TombstonePurge(logEvent);
+  await tombstones.purge((statement) => connection.run(statement, { withinMs: answerMs }));
   await connection.leave();
   await using parts = new AsyncDisposableStack();
   const database = parts.use(new StatementPool(cluster, { ...limits, connections }, logEvent));
   const patient = parts.use(new StatementPool(cluster, { ...limits, ...FOR_THE_LIST }, logEvent));
-  const list = parts.use(new PostgresList(database, patient));
+  parts.use(tombstones).repeat(database);
+  const list = new PostgresList(database, patient);
   const health = parts.use(new SchemaHealth(database, logEvent));
   const opened = parts.move();
   const findOne = findTogether(database);
