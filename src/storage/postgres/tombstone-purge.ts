@@ -1,6 +1,6 @@
 import type { LogEvent } from '../../events.ts';
 import { messageOf } from '../../lib/errors.ts';
-import type { Ask } from './postgres-server-connection.ts';
+import type { Ask } from './postgres-connection.ts';
 import type { StatementPool } from './statement-pool.ts';
 
 /** Deletes tombstones that no list needs any more. */
