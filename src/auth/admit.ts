@@ -3,10 +3,11 @@ import type { Identity } from '../caller.ts';
 import { actor } from '../caller.ts';
 import type { LogEvent } from '../events.ts';
 import type { Answer } from '../http/answer.ts';
+import type { Call } from '../http/call.ts';
 import type { Admit } from '../http/pipeline.ts';
-import { andThen } from '../lib/promises.ts';
+import type { Access } from '../http/route.ts';
 import { type KeySet, shownKeyId } from './keys/keys.ts';
-import { checkTimes, firstFault, type Times, type Trust, timesOf } from './token/checks.ts';
+import { checkTimes, type Fault, firstFault, type Times, type Trust, timesOf } from './token/checks.ts';
 import { readIdentity } from './token/identity.ts';
 import { readToken } from './token/read-token.ts';
 import { CHALLENGE, INSUFFICIENT_SCOPE, invalidToken, type Refusal } from './token/refusal.ts';
@@ -20,25 +21,28 @@ export function admitWith(authenticate: Authenticate, logEvent: LogEvent): Admit
       () => authenticate(call.headers.authorization),
       ({ code }) => code,
     );
-    return andThen(verdict, (result) => {
-      if ('answer' in result) {
-        const { code, answer, refused } = result;
-        if (refused !== undefined) {
-          const { keyId, claim } = refused;
-          logEvent({ event: 'token-refused', code, kid: shownKeyId(keyId), claim, traceId: call.traceId });
-        }
-        return answer;
-      }
-      const { identity } = result;
-      if (access === 'CanWriteTodos' && !canWriteTodos(identity)) {
-        const { method, found, traceId } = call;
-        logEvent({ event: 'todo-write-refused', method, id: found?.id, ...actor(identity), traceId });
-        return { status: 403, headers: { 'www-authenticate': INSUFFICIENT_SCOPE } };
-      }
-      call.identity = identity;
-      return undefined;
-    });
+    if (verdict instanceof Promise) return verdict.then((known) => decide(call, access, known));
+    return decide(call, access, verdict);
   };
+
+  function decide(call: Call, access: Access, result: Authentication): Answer | undefined {
+    if ('answer' in result) {
+      const { code, answer, refused } = result;
+      if (refused !== undefined) {
+        const { keyId, claim } = refused;
+        logEvent({ event: 'token-refused', code, kid: shownKeyId(keyId), claim, traceId: call.traceId });
+      }
+      return answer;
+    }
+    const { identity } = result;
+    if (access === 'CanWriteTodos' && !canWriteTodos(identity)) {
+      const { method, found, traceId } = call;
+      logEvent({ event: 'todo-write-refused', method, id: found?.id, ...actor(identity), traceId });
+      return { status: 403, headers: { 'www-authenticate': INSUFFICIENT_SCOPE } };
+    }
+    call.identity = identity;
+    return undefined;
+  }
 }
 
 /**
@@ -125,7 +129,7 @@ export function authenticateWith(trust: Trust): Authenticate {
     if ('code' in token) return refuse(token, token.keyId);
     const spelledPlainly = authorization.length === 'Bearer '.length + credentials.length;
     const set = keys.current();
-    return andThen(firstFault(token, trust), (fault) => {
+    const judge = (fault: Fault | undefined): Authentication => {
       if (fault?.code === 'keys-unavailable') {
         const retryAfter = String(keys.retryAfter());
         return { code: fault.code, answer: { status: 503, headers: { 'retry-after': retryAfter } } };
@@ -138,7 +142,9 @@ export function authenticateWith(trust: Trust): Authenticate {
         memory.set(authorization, { authentication, times: timesOf(token.claims) });
       }
       return authentication;
-    });
+    };
+    const fault = firstFault(token, trust);
+    return fault instanceof Promise ? fault.then(judge) : judge(fault);
   }
 }
 

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import type { LogEvent } from '../events.ts';
-import { andThen } from '../lib/promises.ts';
 import { type Receive, refuse } from '../wire/http-server.ts';
 import type { Listener } from '../wire/listener.ts';
 import type { Answer } from './answer.ts';
@@ -78,11 +77,14 @@ export function openPipeline(parts: PipelineParts): Receive {
     if (found === undefined) return { status: 404 };
     const { route, allow } = found;
     if (route === undefined) return { status: 405, headers: { allow } };
-    return andThen(admit?.(call, route.access), (refusal) => {
-      if (refusal !== undefined) return refusal;
-      if (call.body === undefined || route.readsBody) return route.handle(call);
-      return call.body.end().then((end) => (end === 'complete' ? route.handle(call) : { status: end }));
-    });
+    const admitted = admit?.(call, route.access);
+    if (admitted instanceof Promise) return admitted.then((refusal) => refusal ?? run(call, route));
+    return admitted ?? run(call, route);
+  }
+
+  function run(call: Call, route: Route): Answer | Promise<Answer> {
+    if (call.body === undefined || route.readsBody) return route.handle(call);
+    return call.body.end().then((end) => (end === 'complete' ? route.handle(call) : { status: end }));
   }
 
   /**

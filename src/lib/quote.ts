@@ -70,8 +70,6 @@ export function quoteClaim(value: unknown): string {
   return value === undefined ? 'nothing' : quoteJson(value);
 }
 
-const NOT_PRINTABLE_ASCII = /[^\n -~]/;
-
 /**
  * Characters that steer a terminal, end a line for some readers, turn the direction of text round, or show nothing:
  * control, format and unassigned characters, lone surrogates, line separators, zero-width characters, the blank
@@ -84,7 +82,6 @@ const HIDDEN = /[^\P{C}\n]|[\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/
  * change how it reads. JSON stays the same JSON.
  */
 export function escapeHidden(text: string): string {
-  if (!NOT_PRINTABLE_ASCII.test(text)) return text;
   return text.replace(HIDDEN, (character) => character.replace(/./gs, escapeOf));
 }
 

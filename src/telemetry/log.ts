@@ -26,7 +26,7 @@ export function openLog(
 ): { log: Logger; output: Output } {
   // A terminal gets colours, unless `NO_COLOR` or `TERM=dumb` says otherwise; a file and a pipe get none.
   const coloured = process.stdout.isTTY && process.stdout.hasColors();
-  const asText = environment === 'production' ? escapeHidden : (line: string) => personLine(line, coloured);
+  const asText = environment === 'production' ? visible : (line: string) => personLine(line, coloured);
   const rewrite = isStandardOutput(journalStream)
     ? (line: string) => withPriority(asText(line), line)
     : asText;
@@ -137,17 +137,24 @@ export function personLine(line: string, coloured = false): string {
   });
   const shownLevel = look((level as Level).toUpperCase().padEnd(5), level);
   const head = `${String(time).slice(11, 23)} ${shownLevel} ${plain(msg)}`;
-  const stack = err?.stack === undefined ? '' : `\n${escapeHidden(String(err.stack))}`;
+  const stack = err?.stack === undefined ? '' : `\n${visible(String(err.stack))}`;
   return `${[head, ...pairs].join('  ')}${stack}\n`;
 }
 
 const PLAIN_WORD = /^[^\s"=]+$/;
 
 function field(value: unknown): string {
-  if (typeof value === 'string' && PLAIN_WORD.test(value) && escapeHidden(value) === value) return value;
-  return escapeHidden(JSON.stringify(value));
+  if (typeof value === 'string' && PLAIN_WORD.test(value) && visible(value) === value) return value;
+  return visible(JSON.stringify(value));
 }
 
 function plain(message: unknown): string {
-  return escapeHidden(String(message)).replaceAll('\n', '\\n');
+  return visible(String(message)).replaceAll('\n', '\\n');
+}
+
+const NOT_PRINTABLE_ASCII = /[^\n -~]/;
+
+/** As `escapeHidden`, which most texts do not need. */
+function visible(text: string): string {
+  return NOT_PRINTABLE_ASCII.test(text) ? escapeHidden(text) : text;
 }

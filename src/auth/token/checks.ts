@@ -1,4 +1,3 @@
-import { andThen } from '../../lib/promises.ts';
 import { candidateKeys, type KeySet, type Keys, selectedKeys } from '../keys/keys.ts';
 import { hasRequiredClaim } from '../required-claims.ts';
 import type { AuthSettings, TrustedTokens } from '../settings.ts';
@@ -14,7 +13,7 @@ export interface Trust extends TrustedTokens, Pick<AuthSettings, 'claims' | 'clo
 }
 
 /** The reason why a token is refused, or that the issuer has given no key yet, which is no fault of the token. */
-type Fault = Refusal | { readonly code: 'keys-unavailable' };
+export type Fault = Refusal | { readonly code: 'keys-unavailable' };
 
 /** The fault of a token; undefined when there is none. */
 type Verdict = Fault | undefined | Promise<Fault | undefined>;
@@ -100,9 +99,12 @@ export const CHECKS: readonly Check[] = [
 
 /** The fault of the first check that finds one; undefined for a valid token. Later checks are not made. */
 export function firstFault(token: UnverifiedToken, trust: Trust, from = 0): Verdict {
-  const check = CHECKS[from];
-  if (check === undefined) return undefined;
-  return andThen(check.fault(token, trust), (fault) => fault ?? firstFault(token, trust, from + 1));
+  for (let at = from; at < CHECKS.length; at += 1) {
+    const fault = CHECKS[at]?.fault(token, trust);
+    if (fault instanceof Promise) return fault.then((found) => found ?? firstFault(token, trust, at + 1));
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
 }
 
 /**
@@ -120,7 +122,7 @@ function checkWithCurrent(token: UnverifiedToken, trust: Trust, asked: boolean):
   const { keys } = trust;
   const set = keys.current();
   if (set === undefined) return { code: 'keys-unavailable' };
-  return andThen(isMadeWith(candidateKeys(set, token.algorithm, token.keyId), token), (good) => {
+  const judge = (good: boolean): Verdict => {
     if (set !== keys.current()) return checkWithCurrent(token, trust, asked);
     if (good) return undefined;
     const refused = { code: failure(token, set) };
@@ -129,7 +131,9 @@ function checkWithCurrent(token: UnverifiedToken, trust: Trust, asked: boolean):
     return keys.refresh(token.keyId).then(() => {
       return set === keys.current() ? refused : checkWithCurrent(token, trust, true);
     });
-  });
+  };
+  const made = isMadeWith(candidateKeys(set, token.algorithm, token.keyId), token);
+  return made instanceof Promise ? made.then(judge) : judge(made);
 }
 
 /**
@@ -143,8 +147,9 @@ function isMadeWith(
 ): boolean | Promise<boolean> {
   if (key === undefined) return false;
   const verify = key.algorithms.get(token.algorithm);
-  const good = verify?.(token.signingInput, token.signature, where) ?? false;
-  return andThen(good, (made) => made || isMadeWith(more, token, 'elsewhere'));
+  const made = verify?.(token.signingInput, token.signature, where) ?? false;
+  if (made instanceof Promise) return made.then((good) => good || isMadeWith(more, token, 'elsewhere'));
+  return made || isMadeWith(more, token, 'elsewhere');
 }
 
 /** Whether the source is asked for other keys: only for a token that every check without keys accepts. */
