@@ -75,43 +75,10 @@ for (const [check, claims, says] of [
   });
 }
 
-const unsplit = (role: string, at: string) =>
-  `"${role}" in "${at}" is one role: a string is never split, a list has several`;
-const PROVIDER = 'Only the provider may be able to set that claim';
-const wouldRead = (pointer: string) => `TODO_AUTH_ROLE_CLAIM="${pointer}" would read it`;
-const elsewhere = (pointer: string) => `"editor" stands in another claim: ${wouldRead(pointer)}. ${PROVIDER}`;
-const EXACT = 'TODO_AUTH_EDITOR_ROLE says what the provider calls "editor"';
-const near = (pointer: string) =>
-  `roles stand in another claim: ${wouldRead(pointer)}, and ${EXACT}. ${PROVIDER}`;
-
-/** Roles that are not read: the claims, and what is said of them. */
-const SHAPES: readonly (readonly [object, string])[] = [
-  [{ role: 'reader,editor' }, unsplit('reader,editor', '/role')],
-  [{ roles: 'reader editor' }, unsplit('reader editor', '/roles')],
-  [{ roles: ['/editor'] }, `roles are compared exactly: ${EXACT}`],
-  [{ role: 'todo:editor' }, `roles are compared exactly: ${EXACT}`],
-  [{ role: ' Editor' }, `roles are compared exactly: ${EXACT}`],
-  [{ groups: ['/a', '/todo/editor'] }, near('/groups')],
-  [{ groups: ['c0ffee00-1111-2222-3333-444455556666'] }, near('/groups')],
-  [
-    { roles: { editor: { org: 'a' } } },
-    `"editor" is the name of a member of an object: ${wouldRead('/roles')}. ${PROVIDER}`,
-  ],
-  [{ realm_access: { roles: ['editor'] } }, elsewhere('/realm_access/roles')],
-  [{ 'https://todo.example/roles': 'editor' }, elsewhere('/https:~1~1todo.example~1roles')],
-];
-
-for (const [claims, says] of SHAPES) {
-  test(`a role in another shape or place is pointed out: ${JSON.stringify(claims)}`, async () => {
-    const line = await lineOf('roles', { role: undefined, ...claims });
-    assert.equal(line.slice(line.indexOf('; ') + 2), says);
-  });
-}
-
 test('claims that have nothing to do with the role bring no hint', async () => {
   const claims = {
     role: 'reader',
-    groups: ['editors', 'co-editor'],
+    teams: ['editors', 'co-editor'],
     name: 'editorial',
     deep: { er: [1, null] },
   };
@@ -330,7 +297,7 @@ test('who may write is said, by what the provider calls the role, and nobody wit
 });
 
 test('a token without a name, and without roles, says so', async () => {
-  const { said } = await linesAt({ role: undefined, groups: ['x'] });
+  const { said } = await linesAt({ role: undefined, teams: ['x'] });
   assert.equal(said.get('name'), 'ok: null: no claim of the token is a name');
   assert.equal(said.get('roles'), 'ok: none in the claims "role" and "roles"');
   assert.equal((await linesAt({ role: ['a', 'b'] })).said.get('roles'), 'ok: "a", "b"');

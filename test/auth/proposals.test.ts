@@ -51,11 +51,8 @@ async function rankOf(trust: Awaited<ReturnType<typeof trustOf>>, token: string)
   return canWriteTodos(result.identity) ? 'writes' : 'reads';
 }
 
-/**
- * The settings that a line proposes for a token: those with a value, and what belongs to them by the line: the role that
- * only the operator knows, and the audience that stands in the proposed claim.
- */
-function proposedIn(detail: string, made: Claims, own: Settings): Settings {
+/** The settings that a line proposes for a token, and the audience that stands in the proposed claim. */
+function proposedIn(detail: string, made: Claims): Settings {
   const given = Array.from(
     detail.matchAll(/(TODO_AUTH_\w+)=("(?:[^"\\]|\\.)*")/g),
     ([, name = '', value = '']) => {
@@ -65,9 +62,6 @@ function proposedIn(detail: string, made: Claims, own: Settings): Settings {
   const claim = new Map(given).get('TODO_AUTH_AUDIENCE_CLAIM');
   return {
     ...Object.fromEntries(given),
-    ...(detail.includes('TODO_AUTH_EDITOR_ROLE says') && {
-      TODO_AUTH_EDITOR_ROLE: own.TODO_AUTH_EDITOR_ROLE ?? '',
-    }),
     ...(claim !== undefined && { TODO_AUTH_AUDIENCE: String(made[claim]) }),
   };
 }
@@ -112,7 +106,7 @@ for (const provider of PROVIDERS) {
       for (const { made, of } of all.flatMap((one) => variantsOf(one, audience))) {
         const { lines } = await examineToken(tokenOf(provider, made), trust);
         for (const { detail } of lines) {
-          const proposed = proposedIn(detail, made, settings);
+          const proposed = proposedIn(detail, made);
           if (Object.keys(proposed).length === 0) continue;
           const key = JSON.stringify(proposed);
           const is = ranks.get(key) ?? (await ranksUnder({ ...before, ...proposed }));

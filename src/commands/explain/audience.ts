@@ -4,7 +4,7 @@ import { accessTokenClaim, type UnverifiedToken } from '../../auth/token/read-to
 import type { Refusal } from '../../auth/token/refusal.ts';
 import { quoteClaim, quoteJson } from '../../lib/quote.ts';
 import { explainLookalike } from './lookalike.ts';
-import { nameClaim } from './missing-role.ts';
+import { nameClaim } from './roles.ts';
 
 /** Explains a check, with its fault or without. */
 export type Explain<Said = string> = (

@@ -10,7 +10,7 @@ import { escapeHidden, quoteClaim, quoteJson } from '../../lib/quote.ts';
 import { type Explain, explainAudience, explainAudienceClaim, explainIdToken } from './audience.ts';
 import { explainForm, explainHeader } from './form.ts';
 import { explainLookalike } from './lookalike.ts';
-import { explainMissingRole, nameClaim } from './missing-role.ts';
+import { explainRoles, nameClaim } from './roles.ts';
 
 /** One line of `token verify`. `unknown`: an earlier failure left nothing to check. */
 interface Line {
@@ -130,7 +130,7 @@ const explainSignature: Explain<readonly Line[]> = (fault, token, { keys }) => {
   ];
 };
 
-/** Proposes no role of a token that fails another check than that of its times: it may be a stranger's. */
+/** Shows no claims of a token that fails another check than that of its times: it may be a stranger's. */
 function describeIdentity(token: UnverifiedToken, trust: Trust, checked: readonly Line[]): Line[] {
   const failed = checked.filter(({ result }) => result !== 'ok');
   const isOurs = failed.every(({ check }) => check === 'times');
@@ -147,7 +147,7 @@ function describeIdentity(token: UnverifiedToken, trust: Trust, checked: readonl
   const mayWrite = editor ? 'yes' : `no, only the role ${writers} may; reading is allowed`;
   return [
     line('name', 'ok', name),
-    line('roles', 'ok', editor || !isOurs ? roles : `${roles}${explainMissingRole(token.claims, trust)}`),
+    line('roles', 'ok', editor || !isOurs ? roles : `${roles}${explainRoles(token.claims, trust.claims)}`),
     failed.length === 0
       ? line('may write', 'ok', mayWrite)
       : line('may write', 'failed', 'no, the token is refused'),
