@@ -11,11 +11,12 @@ const [key, cert] = ['key', 'pem'].map((ending) =>
 /** The request for TLS: https://www.postgresql.org/docs/current/protocol-message-formats.html */
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 
-/** Listens on a free port, answers the request for TLS, and hands over each encrypted stream. */
-async function listen(onStream: (stream: TLSSocket) => Promise<void>) {
+/** Listens on a free port, answers the request for TLS, unless it is plain, and hands over each stream. */
+async function listen(onStream: (stream: Socket) => Promise<void>, plain = false) {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket.on('error', () => {}));
+    if (plain) return void onStream(socket);
     socket.once('data', () => {
       socket.write('S');
       const stream = new TLSSocket(socket, { isServer: true, key, cert });
@@ -65,6 +66,10 @@ const SAYINGS = {
   cleartext: () => message('R', 3),
   md5: () => message('R', 5, 'salt'),
   scram: () => message('R', 10, 'SCRAM-SHA-256\0\0'),
+  gssapi: () => message('R', 7),
+  sspi: () => message('R', 9),
+  unheard: () => message('R', 77),
+  oauth: () => message('R', 10, 'OAUTHBEARER\0\0'),
   plus: () => message('R', 10, 'SCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0'),
   challenge: (nonce: string) => message('R', 11, `r=${nonce}more,s=c2FsdA==,i=4096`),
   verified: () => message('R', 12, 'v=AAAA'),
@@ -79,7 +84,7 @@ export const ALL_SAYINGS = Object.keys(SAYINGS) as readonly Saying[];
  * A server that knows no password, and says what it is told to whoever comes: all at once, but after a `plus` only when
  * the client has answered it.
  */
-export async function startImpostor() {
+export async function startImpostor(plain = false) {
   let now: { readonly script: readonly Saying[]; heard: string } = { script: [], heard: '' };
   const server = await listen(async (stream) => {
     // What comes late, as a farewell does, is of the script that its connection began with.
@@ -99,7 +104,7 @@ export async function startImpostor() {
       saying = Buffer.concat([saying, SAYINGS[said](nonce ?? '')]);
     }
     stream.write(saying);
-  });
+  }, plain);
   return {
     ...server,
     /** Says this to those who connect from now on, and forgets what it has heard. */

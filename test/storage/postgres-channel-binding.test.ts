@@ -9,6 +9,7 @@ import { cases } from '../support/cases.ts';
 import { runCommand } from '../support/run-command.ts';
 import { ALL_SAYINGS, type Saying, startImpostor, startMiddleman } from './impostor.ts';
 import { newPath } from './new-files.ts';
+import { openPool } from './postgres-pool.ts';
 import { atPort, PASSWORD, PostgresServer } from './postgres-server.ts';
 import { reach, switchOnTls } from './postgres-tls.ts';
 
@@ -107,6 +108,31 @@ test('of a server whose login is not bound to the channel, one line says so, and
   assert.equal(stderr, `Cannot check the database: Cannot open the database "${name}": ${NOT_BOUND}\n`);
   assert.equal(code, 69);
 });
+
+for (const [said, method] of [
+  ['gssapi', 'GSSAPI'],
+  ['sspi', 'SSPI'],
+  ['unheard', 'method 77'],
+  ['oauth', 'OAUTHBEARER'],
+] as const) {
+  test(`a server that asks for ${said}, with TLS and without: one line at the start (69), a failure of the database later [D9]`, async () => {
+    const reason = `its pg_hba.conf asks for a login by ${method}, which this program does not know: give it a line with "scram-sha-256"`;
+    for (const plain of [true, false]) {
+      await using impostor = await startImpostor(plain);
+      impostor.say(said);
+      const url = plain ? atPort(server.url, impostor.port) : unverified(impostor.port);
+      const { code, stderr } = await runCommand(['check'], { env: { TODO_DATABASE: url } });
+      const name = `postgres://127.0.0.1:${impostor.port}/postgres`;
+      assert.equal(stderr, `Cannot check the database: Cannot open the database "${name}": ${reason}\n`);
+      assert.equal(code, 69);
+      await using pool = openPool(url);
+      await assert.rejects(pool.read('SELECT'), {
+        name: 'StoreUnavailable',
+        message: `No connection to the database: ${reason}`,
+      });
+    }
+  });
+}
 
 /** Before the server has shown that it knows the password, it gets proofs alone, which are bound to the channel. */
 function assertNoPassword(heard: string, [first]: readonly Saying[]): void {

@@ -13,6 +13,7 @@ import {
   ServerUnfit,
 } from './error.ts';
 import { PostgresConnection } from './postgres-connection.ts';
+import { refuseUnknownLogins } from './unknown-logins.ts';
 
 /** Milliseconds that a server has before the next of a list is tried as well. */
 const NEXT_HOST_MS = 250;
@@ -138,6 +139,7 @@ export class Cluster {
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
     });
+    refuseUnknownLogins(client.connection, Boolean(config.ssl));
     if (config.channelBinding === 'require') requireChannelBinding(client.connection);
     const connection = new PostgresConnection(client, host, config);
     hold(connection);

@@ -1,0 +1,52 @@
+import type { Connection } from 'pg';
+import { messageOf } from '../../lib/errors.ts';
+import { ServerUnfit } from './error.ts';
+
+/** Methods that the driver throws on, as https://www.postgresql.org/docs/current/protocol-message-formats.html numbers them. */
+const METHODS: Readonly<Record<string, string>> = { 7: 'GSSAPI', 9: 'SSPI' };
+
+const NUMBER = /^Unknown authenticationOk message type (-?\d+)$/;
+
+/**
+ * Makes an error of the connection of what the driver throws until it has logged in, which would end the process. Called
+ * before the driver connects.
+ */
+export function refuseUnknownLogins(connection: Connection, encrypted: boolean): void {
+  let loggedIn = false;
+  connection.once('readyForQuery', () => {
+    loggedIn = true;
+  });
+  connection.prependListener('authenticationSASL', ({ mechanisms }: { mechanisms: readonly string[] }) => {
+    if (!mechanisms.some((name) => name.startsWith('SCRAM-SHA-256'))) fail(unknown(mechanisms.join(', ')));
+  });
+  // The driver reads the stream, which is then another one than at first, from here on.
+  connection.once(encrypted ? 'sslconnect' : 'connect', () => {
+    const [parse] = connection.stream.listeners('data');
+    connection.stream.removeAllListeners('data').on('data', (bytes) => {
+      const isOfLogin = !loggedIn;
+      try {
+        parse?.(bytes);
+      } catch (error) {
+        if (!isOfLogin) throw error;
+        const message = messageOf(error);
+        const [, number] = NUMBER.exec(message) ?? [];
+        fail(
+          number
+            ? unknown(METHODS[number] ?? `method ${number}`)
+            : new Error(`its answer cannot be read: ${message}`),
+        );
+      }
+    });
+  });
+
+  function fail(error: Error): void {
+    connection.emit('error', error);
+    connection.stream.destroy();
+  }
+}
+
+function unknown(method: string): ServerUnfit {
+  return new ServerUnfit(
+    `its pg_hba.conf asks for a login by ${method}, which this program does not know: give it a line with "scram-sha-256"`,
+  );
+}
