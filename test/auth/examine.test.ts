@@ -95,14 +95,20 @@ test('claims nested as deep as a token can be are looked through', async () => {
 const OTHER_KIND =
   'is of a kind that is not accepted. Its "typ" must be "JWT" or "at+jwt" when present, received';
 
+const OTHER_ALGORITHM =
+  'The algorithm of the token is not accepted. Its "alg" must be one of RS256, RS384, RS512, PS256, PS384, PS512, ' +
+  'ES256, ES384, ES512, EdDSA, HS256, HS384, HS512, received';
+
 /** Headers that are refused, and what is said of them beside the sentence of the answer. */
 const HEADERS: readonly (readonly [object, string])[] = [
   [{ jku: 'https://a.example', x5c: [] }, 'has a parameter that is not accepted. It is "jku", "x5c".'],
   [{ crit: ['exp'] }, 'has a parameter that is not accepted. It is "crit".'],
   [{ typ: 'logout+jwt' }, `${OTHER_KIND} "logout+jwt".`],
   [{ typ: null }, `${OTHER_KIND} null.`],
-  [{ alg: 'none' }, 'The algorithm of the token is not accepted. Its "alg" is "none".'],
-  [{ alg: undefined }, 'The algorithm of the token is not accepted. It has no "alg".'],
+  [{ alg: 'none' }, `${OTHER_ALGORITHM} "none".`],
+  [{ alg: 'ES256K' }, `${OTHER_ALGORITHM} "ES256K".`],
+  [{ alg: undefined }, `${OTHER_ALGORITHM} nothing.`],
+  [{ kid: 7 }, 'The header of the token cannot be read. Its "kid" must be a string, received 7.'],
 ];
 
 for (const [header, says] of HEADERS) {
@@ -147,10 +153,39 @@ test('a token of another type is refused by the service and here, whether keys c
 const NO_FORM = 'failed: The token is not a signed token in compact form.';
 const TOO_LONG = 'failed: The token is longer than 12 KiB.';
 
+const ONE_PART = 'It has one part: not a JWT. Ask the issuer for an access token for this audience.';
+const TWO_PARTS = 'It has 2 parts, and a signed token has three.';
+const NO_TOKEN = 'the program had no token when it made the request.';
+const leaveOut = (words: string) =>
+  `Leave out "${words}": a request has the token behind "Authorization: Bearer" and a blank.`;
+
 const PASTED: readonly (readonly [string, string])[] = [
-  ['Bearer abc', `${NO_FORM} Leave out the word "Bearer".`],
-  ['bearer', `${NO_FORM} Leave out the word "Bearer".`],
-  ['bearers', `${NO_FORM} It has one part: not a JWT. Ask the issuer for an access token for this audience.`],
+  ['Bearer abc', `${NO_FORM} ${leaveOut('Bearer')} ${ONE_PART}`],
+  ['bearer', `${NO_FORM} ${leaveOut('bearer')} There is no token behind it.`],
+  ['Bearer a.b.c', `${NO_FORM} ${leaveOut('Bearer')}`],
+  ['JWT a.b.c', `${NO_FORM} ${leaveOut('JWT')}`],
+  ['Token a.b.c', `${NO_FORM} ${leaveOut('Token')}`],
+  ['Bearer:a.b.c', `${NO_FORM} ${leaveOut('Bearer:')}`],
+  ['Bearer%20a.b.c', `${NO_FORM} ${leaveOut('Bearer%20')}`],
+  ['Authorization: Bearer Bearer a.b', `${NO_FORM} ${leaveOut('Authorization: Bearer Bearer')} ${TWO_PARTS}`],
+  ['Bearer undefined', `${NO_FORM} ${leaveOut('Bearer')} It is the word "undefined": ${NO_TOKEN}`],
+  ['undefined', `${NO_FORM} It is the word "undefined": ${NO_TOKEN}`],
+  ['null', `${NO_FORM} It is the word "null": ${NO_TOKEN}`],
+  ['None', `${NO_FORM} It is the word "None": ${NO_TOKEN}`],
+  [
+    '[object Object]',
+    `${NO_FORM} It is "[object Object]": the program has sent an object, and the token is a member of it.`,
+  ],
+  [
+    '{"access_token":"a.b.c"}',
+    `${NO_FORM} It is the whole answer of the provider: the token is its member "access_token".`,
+  ],
+  ...['{{token}}', '{token}', '$TOKEN', '<ACCESS_TOKEN>', '%TOKEN%'].map(
+    (text) => [text, `${NO_FORM} It is "${text}": a placeholder that no token has replaced.`] as const,
+  ),
+  ['bearers', `${NO_FORM} ${ONE_PART}`],
+  ['bearer.b.c', NO_FORM],
+  ['“a.b.c”', `${NO_FORM} It has quotation marks in it.`],
   ['a.bearer', `${NO_FORM} It has 2 parts, and a signed token has three.`],
   ['"a.b.c"', `${NO_FORM} It has quotation marks in it.`],
   ["'a.b.c'", `${NO_FORM} It has quotation marks in it.`],
@@ -189,6 +224,19 @@ const PASTED: readonly (readonly [string, string])[] = [
 for (const [token, says] of PASTED) {
   test(`what is wrong with the form of ${JSON.stringify(token.slice(0, 40))} (${token.length}) is explained`, async () => {
     assert.equal((await examined(token)).lines.get('form'), says);
+  });
+}
+
+for (const [what, text, says] of [
+  ['claims that are a list', '[1]', 'The claims of the token cannot be read'],
+  ['two claims of one name', '{"iss":"a","iss":"b"}', 'The claims of the token cannot be read'],
+  ['a header that is no JSON', 'alg: ES256', 'The header of the token cannot be read'],
+]) {
+  test(`${what} cannot be read, and are shown`, async () => {
+    const part = says?.includes('claims') ? { claims: text ?? '' } : { header: text ?? '' };
+    const said = (await examined(forge(draft(), part))).lines.get('form');
+    const must = 'Each must be a JSON object in UTF-8 in which no name stands twice, received';
+    assert.equal(said, `failed: ${says}. ${must} ${JSON.stringify(text)}.`);
   });
 }
 
@@ -250,15 +298,24 @@ test('the lines about a good token', async () => {
   });
 });
 
+const NOT_A_NUMBER = 'failed: The token has a time that is not a number';
 const CLOCK = 'now it is 2027-01-15T08:00:00Z, 30 s of tolerance';
 
 for (const [claims, says] of [
-  [{ exp: 1e15, iat: 1e15 - 1, nbf: 0 }, 'failed: The token was issued in the future; CLOCK'],
+  [
+    { exp: 1e15, iat: 1e15 - 1, nbf: 0 },
+    'failed: The token was issued in the future: "iat" is 999999999999999; CLOCK',
+  ],
   [{ iat: undefined, exp: NOW + 1 }, 'ok: valid until 2027-01-15T08:00:01Z; CLOCK'],
   [{ exp: NOW - 30 }, 'failed: The token expired at 2027-01-15T07:59:30Z; CLOCK'],
   [{ nbf: NOW + 31 }, 'failed: The token is not valid before 2027-01-15T08:00:31Z; CLOCK'],
   [{ exp: undefined }, 'failed: The token has no expiration time'],
-  [{ exp: 'soon' }, 'failed: The token has a time that is not a number'],
+  [{ exp: 'soon' }, `${NOT_A_NUMBER}: "exp" must be seconds since 1970, received "soon"`],
+  [
+    { exp: [1], nbf: null, iat: '1' },
+    `${NOT_A_NUMBER}: "exp" must be seconds since 1970, received [1], "nbf" must be seconds since 1970, received null, ` +
+      '"iat" must be seconds since 1970, received "1"',
+  ],
   [
     { exp: 1e15 },
     `ok: valid until the end of time; CLOCK; it lives for ${1e15 - NOW + 5} s, more than an hour, and nobody can end it sooner`,
@@ -272,6 +329,12 @@ for (const [claims, says] of [
     assert.equal((await linesAt(claims)).said.get('times'), says.replace('CLOCK', CLOCK));
   });
 }
+
+test('a time that is written as more than any number is said to be that', async () => {
+  const claims = JSON.stringify(draft().claims).replace(/"exp":\d+/, '"exp":1e999');
+  const said = (await examined(forge(draft(), { claims }))).lines.get('times');
+  assert.equal(said, `${NOT_A_NUMBER}: "exp" must be seconds since 1970, received a number without end`);
+});
 
 test('a token that is bound to a key is said to be taken without proof, and one that another key has made is not [A16]', async () => {
   const { said } = await linesAt({ cnf: { jkt: 'x' } });

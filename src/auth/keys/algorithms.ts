@@ -14,7 +14,7 @@ export const RSA_ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS5
 /** Other JWS algorithms that this service verifies: RFC 7518 §3.1 without `none`, and RFC 8037 §3.1 for Ed25519. */
 const OTHER_ALGORITHMS = ['ES256', 'ES384', 'ES512', 'EdDSA', 'HS256', 'HS384', 'HS512'] as const;
 
-const ALGORITHMS = [...RSA_ALGORITHMS, ...OTHER_ALGORITHMS];
+export const ALGORITHMS = [...RSA_ALGORITHMS, ...OTHER_ALGORITHMS];
 
 export type Algorithm = (typeof ALGORITHMS)[number];
 

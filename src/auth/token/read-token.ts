@@ -63,7 +63,7 @@ export function accessTokenClaim(claims: Claims): string | undefined {
  * The strict check before any cryptography (contract A5): the signed text has one spelling only, without padding, white
  * space and stray bits. Does NOT say that anything in the token is true.
  */
-export function readToken(compact: string): UnverifiedToken | ReturnType<typeof refuse> {
+export function readToken(compact: string): UnverifiedToken | RefusedToken {
   if (compact.length > MAX_TOKEN_LENGTH) return refuse('token-too-long');
   const segments = compact.split('.');
   const [header, payload, signature] = segments.map(decodeCanonical);
@@ -71,7 +71,8 @@ export function readToken(compact: string): UnverifiedToken | ReturnType<typeof 
 
   const parameters = readObject(header);
   if (parameters === undefined) return refuse('header-form');
-  if (Object.hasOwn(parameters, 'kid') && typeof parameters.kid !== 'string') return refuse('header-form');
+  if (Object.hasOwn(parameters, 'kid') && typeof parameters.kid !== 'string')
+    return refuse('header-form', undefined, parameters);
   const keyId = typeof parameters.kid === 'string' ? parameters.kid : undefined;
   if (REFUSED_PARAMETERS.some((name) => Object.hasOwn(parameters, name))) {
     return refuse('header-parameter', keyId, parameters);
@@ -92,6 +93,8 @@ export function readToken(compact: string): UnverifiedToken | ReturnType<typeof 
  * A token that is refused by its form or kind, with the parts that could be read. Anybody may have written them, so no
  * answer has them.
  */
+export type RefusedToken = ReturnType<typeof refuse>;
+
 function refuse(code: RefusalCode, keyId?: string, header?: Header, claims?: Claims) {
   return { code, keyId, header, claims };
 }

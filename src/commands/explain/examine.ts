@@ -8,7 +8,7 @@ import { readToken, type UnverifiedToken } from '../../auth/token/read-token.ts'
 import { describeRefusal, type RefusalCode, utcTime, type Verdict } from '../../auth/token/refusal.ts';
 import { escapeHidden, quoteClaim, quoteJson } from '../../lib/quote.ts';
 import { type Explain, explainAudience, explainAudienceClaim, explainIdToken } from './audience.ts';
-import { explainForm, explainHeader } from './form.ts';
+import { explainUnread } from './form.ts';
 import { explainLookalike } from './lookalike.ts';
 import { explainRoles, nameClaim } from './roles.ts';
 
@@ -32,9 +32,7 @@ export interface Examination {
 export async function examineToken(compact: string, trust: Trust): Promise<Examination> {
   const token = readToken(compact);
   if ('code' in token) {
-    const { code, header, claims } = token;
-    const explained = header === undefined ? explainForm(compact) : explainHeader(header, claims, code);
-    const detail = `${describeRefusal(token)}. ${explained}`.trim();
+    const detail = `${describeRefusal(token)}. ${explainUnread(compact, token)}`.trim();
     const names = askedChecks(trust).flatMap(({ name }) => (name === 'signature' ? [...OF_KEY] : [name]));
     const after = [...names, ...OF_IDENTITY].map(notReached);
     return { verdict: 'refused', lines: [line('form', 'failed', detail), ...after] };
@@ -99,10 +97,24 @@ const EXPLAIN: Readonly<Record<Exclude<CheckName, 'signature'>, Explain>> = {
     if (fault === undefined) {
       return `valid until ${utcTime(Number(claims.exp)) ?? 'the end of time'}; ${clock}${lifetime}`;
     }
-    const compared = fault.code !== 'expiration-missing' && fault.code !== 'time-form';
-    return `${describeRefusal(fault)}${compared ? `; ${clock}${lifetime}` : ''}`;
+    const said = describeRefusal(fault);
+    if (fault.code === 'expiration-missing') return said;
+    if (fault.code === 'time-form') return `${said}: ${explainTimeForm(timesOf(claims))}`;
+    const issued = fault.code === 'issued-later' ? `: "iat" is ${claims.iat}` : '';
+    return `${said}${issued}; ${clock}${lifetime}`;
   },
 };
+
+/** Names the times that are no finite number: `1e999` is written so, and read as infinity. */
+function explainTimeForm(times: Times): string {
+  const wrong = Object.entries(times).filter(([, value]) => value !== undefined && !Number.isFinite(value));
+  return wrong
+    .map(([name, value]) => {
+      const received = typeof value === 'number' ? 'a number without end' : quoteJson(value);
+      return `${quoteJson(name)} must be seconds since 1970, received ${received}`;
+    })
+    .join(', ');
+}
 
 /** Seconds. */
 const LONG_LIFETIME = 3600;

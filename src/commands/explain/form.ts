@@ -1,21 +1,69 @@
-import type { Claims } from '../../auth/token/identity.ts';
+import { ALGORITHMS } from '../../auth/keys/algorithms.ts';
+import { claimAt } from '../../auth/token/identity.ts';
 import {
-  type Header,
   MAX_TOKEN_LENGTH,
   otherKindClaim,
   REFUSED_PARAMETERS,
+  type RefusedToken,
 } from '../../auth/token/read-token.ts';
-import type { RefusalCode } from '../../auth/token/refusal.ts';
-import { quote, quoteJson } from '../../lib/quote.ts';
+import { quote, quoteClaim, quoteJson } from '../../lib/quote.ts';
+
+/** Explains a token that could not be read, or is of another kind; empty where the refusal says all. */
+export function explainUnread(compact: string, { code, header = {}, claims = {} }: RefusedToken): string {
+  switch (code) {
+    case 'header-form':
+      if (!Object.hasOwn(header, 'kid')) return explainJson(compact, 0);
+      return `Its "kid" must be a string, received ${quoteJson(header.kid)}.`;
+    case 'header-parameter': {
+      const refused = REFUSED_PARAMETERS.filter((name) => Object.hasOwn(header, name));
+      return `It is ${refused.map(quoteJson).join(', ')}.`;
+    }
+    case 'kind': {
+      const [name, value] = otherKindClaim(claims) ?? [];
+      if (name === undefined)
+        return `Its "typ" must be "JWT" or "at+jwt" when present, received ${quoteJson(header.typ)}.`;
+      return `Its claim ${quoteJson(name)} is ${quoteJson(value)}: send the access token in its place.`;
+    }
+    case 'algorithm':
+      return `Its "alg" must be one of ${ALGORITHMS.join(', ')}, received ${quoteClaim(claimAt(header, ['alg']))}.`;
+    case 'claims-form':
+      return explainJson(compact, 1);
+    default:
+      return explainForm(compact);
+  }
+}
+
+/** Characters of a part that a line shows. */
+const MAX_SHOWN = 100;
+
+function explainJson(compact: string, part: number): string {
+  const text = Buffer.from(compact.split('.')[part] ?? '', 'base64url').toString();
+  const shown = quote(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
+  return `Each must be a JSON object in UTF-8 in which no name stands twice, received ${shown}.`;
+}
+
+/** What people send or paste before a token: names of headers and schemes, and what parts them from it. */
+const BEFORE = /^(?:(?:authorization|bearer|jwt|token|dpop|basic)(?:(?:\s|:|%20)+|$))+/i;
 
 /** Explains texts that people paste by mistake; empty for any other text. */
-export function explainForm(compact: string): string {
+function explainForm(compact: string): string {
   const parts = compact.split('.').length;
   if (compact.length > MAX_TOKEN_LENGTH) {
     return `It has ${compact.length} bytes. Where the head of the request exceeds 16 KiB, the answer is 431.`;
   }
-  if (/^bearer\b/i.test(compact)) return 'Leave out the word "Bearer".';
-  if (/["']/.test(compact)) return 'It has quotation marks in it.';
+  const [before] = BEFORE.exec(compact) ?? [];
+  if (before !== undefined) {
+    const said = `Leave out ${quote(before.trim())}: a request has the token behind "Authorization: Bearer" and a blank.`;
+    return `${said} ${before === compact ? 'There is no token behind it.' : explainForm(compact.slice(before.length))}`.trim();
+  }
+  if (/^(?:undefined|null|none|nil|nan|true|false)$/i.test(compact))
+    return `It is the word ${quote(compact)}: the program had no token when it made the request.`;
+  if (compact.startsWith('[object '))
+    return `It is ${quote(compact)}: the program has sent an object, and the token is a member of it.`;
+  if (compact.startsWith('{') && compact.includes('"access_token"'))
+    return 'It is the whole answer of the provider: the token is its member "access_token".';
+  if (/^[{<$%]/.test(compact)) return `It is ${quote(compact)}: a placeholder that no token has replaced.`;
+  if (/["'`“”‘’]/.test(compact)) return 'It has quotation marks in it.';
   if (/\s/.test(compact)) return 'It has white space in it.';
   if (compact.startsWith('ory_at_')) {
     return 'It is an opaque token of Ory Hydra, whose setting "strategies.access_token: jwt" makes JWTs.';
@@ -32,26 +80,4 @@ export function explainForm(compact: string): string {
   if (compact.includes('=')) return 'It has padding ("="), which RFC 7515 §2 leaves out.';
   const stray = /[^\w.-]/u.exec(compact)?.[0];
   return stray === undefined ? '' : `It has the character ${quote(stray)}, which no token has.`;
-}
-
-/** Explains the member of the header, or the kind of token, that is not accepted; empty without a fault. */
-export function explainHeader(header: Header, claims: Claims | undefined, code: RefusalCode): string {
-  switch (code) {
-    case 'header-parameter': {
-      const refused = REFUSED_PARAMETERS.filter((name) => Object.hasOwn(header, name));
-      return `It is ${refused.map(quoteJson).join(', ')}.`;
-    }
-    case 'kind':
-      if (claims !== undefined) return explainOtherKind(claims);
-      return `Its "typ" must be "JWT" or "at+jwt" when present, received ${quoteJson(header.typ)}.`;
-    case 'algorithm':
-      return header.alg === undefined ? 'It has no "alg".' : `Its "alg" is ${quoteJson(header.alg)}.`;
-    default:
-      return '';
-  }
-}
-
-function explainOtherKind(claims: Claims): string {
-  const [name, value] = otherKindClaim(claims) ?? [];
-  return `Its claim ${quoteJson(name)} is ${quoteJson(value)}: send the access token in its place.`;
 }
