@@ -248,15 +248,18 @@ test('no connection to the issuer is kept, which would be dead by the next fetch
   assert.deepEqual(kept, ['close']);
 });
 
-test('a set without a usable key is a failure, and bad keys are named in warnings', async () => {
+test('a set without a usable key is a failure, whose reason names the keys [A7]', async () => {
   const secret = { kty: 'oct', kid: 'shared', k: 'AAAA' };
   const forEncryption = { ...jwkOf(publicKey('ed'), 'for-encryption'), use: 'enc' };
-  await using remote = await discover({ keys: { keys: [secret, forEncryption] } });
-  assert.match(await remote.firstFailure(), /must have a key that verifies signatures$/);
-  const warnings = remote.lines.filter(({ event, level }) => event === 'key-skipped' && level === 40);
+  await using remote = await discover({ keys: { keys: [forEncryption, secret] } });
+  assert.equal(
+    await remote.firstFailure(),
+    'it must have a key that verifies signatures: the key "shared": it is a symmetric key; the key "for-encryption": ' +
+      'its use must be "sig", received "enc"',
+  );
   assert.deepEqual(
-    warnings.map(({ msg }) => msg),
-    ['key skipped: the key "shared": it is a symmetric key'],
+    remote.lines.map(({ event }) => event),
+    ['keys-unavailable'],
   );
 });
 

@@ -44,7 +44,7 @@ const INTERVAL_MS = 500;
  */
 export async function openWatchedKeys(source: FileSource, logEvent: LogEvent): Promise<Keys> {
   const { kind, path } = source;
-  const { current, figures, update } = currentKeys(`the file ${path}`, logEvent);
+  const { current, skipped, figures, update } = currentKeys(`the file ${path}`, logEvent);
   let seen = await fingerprintOf(path);
   let loaded = await readFileSource(source).catch((error) => {
     const what = kind === 'keys-file' ? 'keys' : 'secret';
@@ -78,6 +78,7 @@ export async function openWatchedKeys(source: FileSource, logEvent: LogEvent): P
     refresh: poll,
     retryAfter: () => 1,
     describe: () => loaded.contents,
+    skipped,
     figures,
     async [Symbol.asyncDispose]() {
       clearInterval(timer);
@@ -97,8 +98,7 @@ export async function readKeysFile(path: string) {
   const { bytes } = await readSmallFile(path);
   const text = bytes.toString('utf8').trim();
   const set = text.startsWith('{') ? readJson(text) : readPem(text);
-  if (set.fault !== undefined)
-    throw new NotUsable([set.fault, ...set.skipped.map(describeSkipped)].join('; '));
+  if (set.fault !== undefined) throw new NotUsable(set.fault);
   const { length } = set.keys;
   const contents = `${length} public key${length === 1 ? '' : 's'} from TODO_AUTH_KEYS_FILE`;
   return { ...set, contents, readableByOthers: false };
@@ -109,7 +109,7 @@ function readJson(text: string): LoadedKeys {
   if ('fault' in parsed) throw new NotUsable('it is not valid JSON');
   const set = readKeySet(parsed.value);
   const secrets = set.skipped.filter(({ kind }) => kind === 'secret');
-  if (secrets.length > 0) throw new NotUsable(secrets.map(describeSkipped).join('; '));
+  if (secrets.length > 0) throw new NotUsable(describeSkipped(secrets));
   return set;
 }
 

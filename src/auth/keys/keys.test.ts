@@ -83,10 +83,18 @@ for (const document of [
 
 test('a set has fifty keys at most', () => {
   const unfit = (many: number) => ({ keys: Array.from({ length: many }, () => ({ kty: 'oct' })) });
-  assert.equal(readKeySet(unfit(50)).fault, 'it must have a key that verifies signatures');
+  const eight = Array(8).fill('a key without "kid": it is a symmetric key').join('; ');
+  assert.equal(
+    readKeySet(unfit(50)).fault,
+    `it must have a key that verifies signatures: ${eight}; and 42 more`,
+  );
   assert.equal(readKeySet(unfit(50)).skipped.length, 50);
   const fault = 'it must have at most 50 keys, received 51';
   assert.deepEqual(readKeySet(unfit(51)), { keys: [], skipped: [], fault });
+  const forEncryption = Array.from({ length: 9 }, () => ({ kty: 'RSA', use: 'enc' }));
+  const set = (many: number) => readKeySet({ keys: [...forEncryption, ...unfit(many).keys] });
+  assert.equal(set(50).skipped.length, 59);
+  assert.equal(set(51).fault, 'it must have at most 50 keys, received 51 beside 9 for encryption');
 });
 
 test('keys that stay the same are there at once, and asking again changes nothing', async () => {
@@ -154,7 +162,14 @@ test('a key that is skipped is told when it first appears, unless it is for anot
   assert.deepEqual(log, [line, ['keys-loaded', 'debug', undefined], line]);
 });
 
-test('a key without a kid is said to have none', () => {
-  const skipped = { keyId: undefined, kind: 'unfit', reason: 'it is too short' } as const;
-  assert.equal(describeSkipped(skipped), 'a key without "kid": it is too short');
+test('a skipped key without a kid is said to have none, and those of another use come last', () => {
+  const skipped = [
+    { keyId: 'e', kind: 'other-use', reason: 'it is for encryption' },
+    { keyId: undefined, kind: 'unfit', reason: 'it is too short' },
+    { keyId: '\u001b[0m', kind: 'secret', reason: 'it is a private key' },
+  ] as const;
+  assert.equal(
+    describeSkipped(skipped),
+    'a key without "kid": it is too short; the key "\\u001b[0m": it is a private key; the key "e": it is for encryption',
+  );
 });

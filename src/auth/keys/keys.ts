@@ -1,6 +1,7 @@
 import type { LogEvent } from '../../events.ts';
 import { NotUsable } from '../../lib/errors.ts';
 import { isJsonObject } from '../../lib/parse-json.ts';
+import { quote } from '../../lib/quote.ts';
 import type { Algorithm } from './algorithms.ts';
 import { readJwk, type SkippedKey, type VerificationKey } from './verification-key.ts';
 
@@ -19,6 +20,8 @@ export interface Keys extends AsyncDisposable {
   retryAfter(): number;
   /** The place of the keys, for the start line and for `token verify`; never secret. */
   describe(): string;
+  /** The keys of the source that cannot be used, as it was last read. */
+  skipped(): readonly SkippedKey[];
   /** For metrics; undefined where the source is read once. */
   readonly figures?: KeyFigures;
 }
@@ -39,25 +42,27 @@ export function fixedKeys(keys: KeySet, description: string): Keys {
     refresh: async () => {},
     retryAfter: () => 1,
     describe: () => description,
+    skipped: () => [],
     [Symbol.asyncDispose]: async () => {},
   };
 }
 
 /**
- * The set in force, through changes and outages of its source. Logs once each: the first failure of an outage, its end, a
- * key that is skipped when it first appears, a set that has changed.
+ * The set in force, through changes and outages of its source. Logs once each: the first failure of an outage, its end,
+ * the keys that are skipped when they change, a set that has changed.
  */
 export function currentKeys(source: string, logEvent: LogEvent) {
   let keys: KeySet | undefined;
   let failure: string | undefined;
-  let reported = new Set<string>();
+  let skipped: readonly SkippedKey[] = [];
+  let reported = '';
   const attempts = { read: 0, unusable: 0, failed: 0 };
 
-  function report(skipped: readonly SkippedKey[]): void {
-    const lines = new Set(skipped.filter(({ kind }) => kind !== 'other-use').map(describeSkipped));
-    for (const line of [...lines].filter((each) => !reported.has(each)))
-      logEvent({ event: 'key-skipped', source }, { message: `key skipped: ${line}` });
-    reported = lines;
+  function report(): void {
+    const said = describeSkipped(skipped.filter(({ kind }) => kind !== 'other-use'));
+    if (said !== '' && said !== reported)
+      logEvent({ event: 'key-skipped', source }, { message: `key skipped: ${said}` });
+    reported = said;
   }
 
   function fail(reason: string): false {
@@ -73,6 +78,7 @@ export function currentKeys(source: string, logEvent: LogEvent) {
 
   return {
     current: (): KeySet | undefined => keys,
+    skipped: () => skipped,
     figures: {
       attempts,
       get lastSucceeded() {
@@ -89,8 +95,9 @@ export function currentKeys(source: string, logEvent: LogEvent) {
         return fail(loaded.message);
       }
       attempts[loaded.fault === undefined ? 'read' : 'unusable'] += 1;
-      report(loaded.skipped);
+      skipped = loaded.skipped;
       if (loaded.fault !== undefined) return fail(loaded.fault);
+      report();
       if (failure !== undefined) logEvent({ event: 'keys-available', source });
       failure = undefined;
       if (keys !== undefined && sameKeys(keys, loaded.keys)) return true;
@@ -114,7 +121,7 @@ export interface LoadedKeys {
   readonly fault?: string;
 }
 
-/** Keys of a set, at most. More than any issuer publishes; a longer list is a mistake or an attack. */
+/** Keys of a set, at most, without those for encryption. A longer list is a mistake or an attack. */
 const MAX_KEYS = 50;
 
 /** Signatures tried for one token (contract A7). */
@@ -124,7 +131,12 @@ export const MAX_TRIES = 5;
 export function readKeySet(document: unknown): LoadedKeys {
   const list = listKeys(document);
   if (list === undefined) return noKeys('it must be a JWK or a JWK Set with "keys"');
-  if (list.length > MAX_KEYS) return noKeys(`it must have at most ${MAX_KEYS} keys, received ${list.length}`);
+  const { length: others } = list.filter((jwk) => isJsonObject(jwk) && jwk.use === 'enc');
+  const length = list.length - others;
+  if (length > MAX_KEYS) {
+    const beside = others === 0 ? '' : ` beside ${others} for encryption`;
+    return noKeys(`it must have at most ${MAX_KEYS} keys, received ${length}${beside}`);
+  }
   const keys: VerificationKey[] = [];
   const skipped: SkippedKey[] = [];
   for (const jwk of list) {
@@ -132,7 +144,10 @@ export function readKeySet(document: unknown): LoadedKeys {
     if ('reason' in key) skipped.push(key);
     else keys.push(key);
   }
-  if (keys.length === 0) return noKeys('it must have a key that verifies signatures', skipped);
+  if (keys.length === 0) {
+    const but = skipped.length === 0 ? '' : `: ${describeSkipped(skipped)}`;
+    return noKeys(`it must have a key that verifies signatures${but}`, skipped);
+  }
   return { keys: inOrder(keys), skipped };
 }
 
@@ -161,7 +176,7 @@ export function selectedKeys(keys: KeySet, keyId: string | undefined): KeySet {
   return [...keys.filter((key) => key.keyId === keyId), ...keys.filter((key) => key.keyId === undefined)];
 }
 
-/** Keys whose `kid` a line of the log shows. */
+/** Keys that a line names. */
 const MAX_SHOWN_KEYS = 8;
 
 /** Characters. A `kid` may be any client's text of any length. */
@@ -171,10 +186,26 @@ export function shownKeyId(keyId: string | undefined): string | undefined {
   return keyId?.slice(0, MAX_SHOWN_KEY_ID);
 }
 
-/** A line for people: `the key "2024-a" is skipped: it is a private key`. */
-export function describeSkipped({ keyId, reason }: SkippedKey): string {
-  const name = keyId === undefined ? 'a key without "kid"' : `the key ${JSON.stringify(shownKeyId(keyId))}`;
-  return `${name}: ${reason}`;
+/**
+ * The keys that were skipped, and why, for people: `the key "2024-a": it is a private key`. At most eight are named, those
+ * of another use last.
+ */
+export function describeSkipped(skipped: readonly SkippedKey[]): string {
+  const others = skipped.filter(({ kind }) => kind === 'other-use');
+  const lines = [...skipped.filter(({ kind }) => kind !== 'other-use'), ...others].map(
+    ({ keyId, reason }) => {
+      const name =
+        keyId === undefined ? 'a key without "kid"' : `the key ${quote(keyId.slice(0, MAX_SHOWN_KEY_ID))}`;
+      return `${name}: ${reason}`;
+    },
+  );
+  return nameSome(lines);
+}
+
+/** The first eight of some lines, and the number of the others. */
+export function nameSome(lines: readonly string[]): string {
+  const more = lines.length - MAX_SHOWN_KEYS;
+  return [...lines.slice(0, MAX_SHOWN_KEYS), ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
 }
 
 function listKeys(document: unknown): readonly unknown[] | undefined {

@@ -41,7 +41,7 @@ export function openRemoteKeys(source: RemoteSource, options: RemoteKeysOptions)
     clock = performance.now.bind(performance),
   } = options;
   const description = source.kind === 'discovery' ? `the issuer ${source.issuer}` : withoutQuery(source.url);
-  const { current, figures, update } = currentKeys(description, logEvent);
+  const { current, skipped, figures, update } = currentKeys(description, logEvent);
   const closing = new AbortController();
   let running: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -85,6 +85,7 @@ export function openRemoteKeys(source: RemoteSource, options: RemoteKeysOptions)
     },
     retryAfter: () => Math.max(1, Math.ceil((nextAt - clock()) / 1000)),
     describe: () => description,
+    skipped,
     figures,
     async [Symbol.asyncDispose]() {
       closing.abort();

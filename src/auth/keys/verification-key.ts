@@ -1,6 +1,7 @@
 import { createHmac, createPublicKey, createSecretKey, hash, type KeyObject } from 'node:crypto';
 import { orUndefined } from '../../lib/errors.ts';
 import { isJsonObject } from '../../lib/parse-json.ts';
+import { quote } from '../../lib/quote.ts';
 import { type Algorithm, RSA_ALGORITHMS, readAlgorithm, type Verify, verifyWith } from './algorithms.ts';
 
 /** A key that was found fit to verify with, and the algorithms it admits (contract A6): RFC 8725 §3.1. */
@@ -15,15 +16,19 @@ export interface VerificationKey {
 export interface SkippedKey {
   /**
    * `secret`: private or symmetric material where only public keys belong. `other-use`: a key for something else than
-   * verifying signatures; publishing one is no mistake.
+   * signatures; publishing one is no mistake.
    */
   readonly kind: 'unfit' | 'other-use' | 'secret';
   readonly keyId: string | undefined;
+  /** What is said of the key: `its key_ops has no verify`. */
   readonly reason: string;
 }
 
 /** Members of RFC 7518 §6.2.2, §6.3.2 and §6.4 that must stay private; `priv` is that of newer key types. */
 const SECRET_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv'];
+
+/** Characters of a received value in a reason. */
+const MAX_SHOWN = 100;
 
 /** RFC 7518 §3.2: bytes an HMAC secret needs, as many as the hash has. */
 const SECRET_LENGTHS = [
@@ -54,23 +59,35 @@ export function readJwk(jwk: unknown): VerificationKey | SkippedKey {
   if (!isJsonObject(jwk)) return { kind: 'unfit', keyId: undefined, reason: 'it is not an object' };
   const { kid, kty, use, key_ops: operations, alg } = jwk;
   const keyId = typeof kid === 'string' ? kid : undefined;
-  if (kid !== undefined && keyId === undefined) {
-    return { kind: 'unfit', keyId, reason: '"kid" must be a string' };
-  }
+  if (kid !== undefined && keyId === undefined)
+    return { kind: 'unfit', keyId, reason: 'its kid is not a string' };
   if (kty === 'oct') return { kind: 'secret', keyId, reason: 'it is a symmetric key' };
   if (SECRET_MEMBERS.some((name) => Object.hasOwn(jwk, name))) {
     return { kind: 'secret', keyId, reason: 'it is a private key' };
   }
+  const kind = isForOtherUse(jwk) ? 'other-use' : 'unfit';
   if (use !== undefined && use !== 'sig') {
-    return { kind: 'other-use', keyId, reason: '"use" must be "sig" when present' };
+    const received = typeof use === 'string' ? quote(use.slice(0, MAX_SHOWN)) : 'no string';
+    return { kind, keyId, reason: `its use must be "sig", received ${received}` };
   }
-  if (operations !== undefined && !(Array.isArray(operations) && operations.includes('verify'))) {
-    return { kind: 'other-use', keyId, reason: '"key_ops" must include "verify" when present' };
-  }
+  if (operations !== undefined && !(Array.isArray(operations) && operations.includes('verify')))
+    return { kind, keyId, reason: 'its key_ops has no verify' };
   const material = orUndefined(() => createPublicKey({ key: jwk, format: 'jwk' }));
   if (material === undefined)
-    return { kind: 'unfit', keyId, reason: 'it is not a public key of a known type and curve' };
-  return fromPublicKey(material, keyId, alg);
+    return { kind, keyId, reason: 'it must be a public key of the type RSA, EC or Ed25519' };
+  const key = fromPublicKey(material, keyId, alg);
+  return 'reason' in key ? { ...key, kind } : key;
+}
+
+/** Operations, curves and algorithms for encryption: RFC 7517 §4.3, RFC 8037 §3.2, RFC 7518 §4.1. */
+const OF_ENCRYPTION =
+  /^(?:encrypt|decrypt|wrapKey|unwrapKey|deriveKey|deriveBits|X25519|X448|RSA1_5|RSA-OAEP.*|ECDH-ES.*)$/;
+
+/** Whether a key says that it is for something else than signatures. A `use` of "SIG" says that it is for them. */
+function isForOtherUse({ use, key_ops: operations, crv, alg }: Readonly<Record<string, unknown>>): boolean {
+  const values = [crv, alg, ...(Array.isArray(operations) ? operations : [])];
+  const isOther = typeof use === 'string' && use.toLowerCase() !== 'sig';
+  return isOther || values.some((value) => typeof value === 'string' && OF_ENCRYPTION.test(value));
 }
 
 /** A public key without `kid` and `alg`, as a PEM file has it. */
@@ -83,7 +100,7 @@ export function fromPublicKey(
   if (typeof fitting === 'string') return { kind: 'unfit', keyId, reason: fitting };
   const admitted = alg === undefined ? fitting : fitting.filter((name) => name === readAlgorithm(alg));
   if (admitted.length === 0) {
-    return { kind: 'unfit', keyId, reason: `"alg" must be one of ${fitting.join(', ')} when present` };
+    return { kind: 'unfit', keyId, reason: `its alg must be one of ${fitting.join(', ')} when present` };
   }
   const spki = material.export({ type: 'spki', format: 'der' });
   const identity = JSON.stringify([keyId ?? null, admitted, spki.toString('base64')]);
@@ -109,9 +126,9 @@ function fittingAlgorithms(key: KeyObject): readonly Algorithm[] | string {
     case 'rsa': {
       const bits = details.modulusLength ?? 0;
       const exponent = details.publicExponent ?? 0n;
-      if (bits < MIN_RSA_BITS) return `an RSA key must have at least ${MIN_RSA_BITS} bits, received ${bits}`;
+      if (bits < MIN_RSA_BITS) return `it must have at least ${MIN_RSA_BITS} bits, received ${bits}`;
       if (exponent < MIN_RSA_EXPONENT || exponent >= MAX_RSA_EXPONENT || exponent % 2n === 0n) {
-        return 'the exponent of an RSA key must be odd and between 2^16 and 2^256';
+        return 'its exponent must be odd and between 2^16 and 2^256';
       }
       return RSA_ALGORITHMS;
     }
@@ -122,6 +139,6 @@ function fittingAlgorithms(key: KeyObject): readonly Algorithm[] | string {
     case 'ed25519':
       return ['EdDSA'];
     default:
-      return 'its type must be RSA, EC or Ed25519';
+      return `it must be of the type RSA, EC or Ed25519, received ${key.asymmetricKeyType}`;
   }
 }

@@ -1,6 +1,6 @@
 import { canWriteTodos } from '../../auth/admit.ts';
 import { DEVELOPMENT_ISSUER } from '../../auth/development.ts';
-import type { Keys } from '../../auth/keys/keys.ts';
+import { describeSkipped, type Keys, nameSome } from '../../auth/keys/keys.ts';
 import { hasRequiredClaim } from '../../auth/required-claims.ts';
 import { CHECKS, type CheckName, type Times, type Trust, timesOf } from '../../auth/token/checks.ts';
 import { claimAt, providerRoles, readIdentity } from '../../auth/token/identity.ts';
@@ -130,6 +130,7 @@ const explainSignature: Explain<readonly Line[]> = (fault, token, { keys }) => {
   if (fault !== undefined && fault.code !== 'signature') {
     return [line('key', 'failed', explainMissingKey(token, fault.code, keys)), notReached('signature')];
   }
+  const skipped = explainSkipped(token, keys);
   const changed = 'made with another key, or the token was changed after it was signed';
   const bound = Object.hasOwn(token.claims, 'cnf')
     ? '; the token is bound to a key or a certificate ("cnf"), and taken without proof of it'
@@ -138,7 +139,7 @@ const explainSignature: Explain<readonly Line[]> = (fault, token, { keys }) => {
     line('key', 'ok', `known, from ${keys.describe()}`),
     fault === undefined
       ? line('signature', 'ok', `made with that key${bound}`)
-      : line('signature', 'failed', changed),
+      : line('signature', 'failed', skipped === undefined ? changed : `${changed}; ${skipped}`),
   ];
 };
 
@@ -187,13 +188,22 @@ function explainMissingKey(token: UnverifiedToken, code: RefusalCode, keys: Keys
     return `${keyId === undefined ? 'one without kid' : quoteJson(keyId)} for ${[...algorithms.keys()].join(', ')}`;
   });
   const purpose = code === 'algorithm' ? ` is for ${token.algorithm}` : '';
-  const detail = `no key with ${nameKey(token)}${purpose} in ${keys.describe()}`;
+  const skipped = explainSkipped(token, keys);
+  const detail = skipped ?? `no key with ${nameKey(token)}${purpose} in ${keys.describe()}`;
   const arePublic = set.length > 0 && !set.some(({ algorithms }) => algorithms.has('HS256'));
   if (token.algorithm.startsWith('HS') && arePublic) {
     return `${detail}: a provider publishes no key for HMAC; let it sign with RS256 or ES256`;
   }
   if (known.length === 0) return `${detail}: there are none`;
-  return `${detail}: there is ${known.join('; ')}`;
+  return `${detail}${skipped === undefined ? ':' : ';'} there is ${nameSome(known)}`;
+}
+
+/** Explains why the key that a token names is published and not used; for a token without `kid`, why each is not. */
+function explainSkipped({ keyId }: UnverifiedToken, keys: Keys): string | undefined {
+  const skipped = keys.skipped().filter((key) => keyId === undefined || key.keyId === keyId);
+  if (skipped.length === 0) return undefined;
+  if (keyId === undefined) return `skipped: ${describeSkipped(skipped)}`;
+  return `kid ${quoteJson(keyId)} is published, but ${nameSome(skipped.map(({ reason }) => reason))}`;
 }
 
 /** Explains a token by HMAC: no issuer publishes its key, and some have only such keys. */
