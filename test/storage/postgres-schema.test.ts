@@ -55,6 +55,10 @@ const list: Use = async (store) => store.list();
 /** Nothing fails: it is found by a look. */
 const NO_ERROR = 'no error';
 
+const TRIGGERS = ['todo_changed', 'todo_removed', 'todo_renumbered'];
+const alwaysOn = (name: string) =>
+  `its trigger "${name}" must be there, and always on: ALTER TABLE todos ENABLE ALWAYS TRIGGER ${name}`;
+
 const faults: readonly {
   readonly name: string;
   readonly code: string;
@@ -133,9 +137,8 @@ const faults: readonly {
     name: 'a trigger that is off',
     code: '23502',
     spoil: () => 'ALTER TABLE todos DISABLE TRIGGER USER',
-    mend: () => 'ALTER TABLE todos ENABLE ALWAYS TRIGGER todo_changed',
-    reason:
-      /^its trigger "todo_changed" is missing or off: ALTER TABLE todos ENABLE ALWAYS TRIGGER todo_changed$/,
+    mend: () => TRIGGERS.map((name) => `ALTER TABLE todos ENABLE ALWAYS TRIGGER ${name}`).join(';'),
+    reason: new RegExp(`^${TRIGGERS.map(alwaysOn).join('; ')}$`),
     fails: [create, createOnce],
     works: [find, list, replace, remove],
   },
@@ -145,9 +148,9 @@ const faults: readonly {
     spoil: () => 'ALTER FUNCTION todo_changed() RENAME TO gone; DROP TRIGGER todo_changed ON todos',
     mend: () =>
       `ALTER FUNCTION gone() RENAME TO todo_changed;
-      CREATE TRIGGER todo_changed BEFORE INSERT OR UPDATE ON todos FOR EACH ROW EXECUTE FUNCTION todo_changed()`,
-    reason:
-      /^its function todo_changed\(\) is missing; its trigger "todo_changed" is missing or off: ALTER TABLE /,
+      CREATE TRIGGER todo_changed BEFORE INSERT OR UPDATE ON todos FOR EACH ROW EXECUTE FUNCTION todo_changed();
+      ALTER TABLE todos ENABLE ALWAYS TRIGGER todo_changed`,
+    reason: new RegExp(`^its function todo_changed\\(\\) is missing; ${alwaysOn('todo_changed')}$`),
     fails: [create, createOnce],
     works: [find, list, replace, remove],
   },
@@ -210,6 +213,27 @@ async function filled(sql: string): Promise<string> {
 /** What `COPY … FROM` with ids, `pg_restore --data-only` and logical replication leave. */
 const COPIED = `INSERT INTO todos (id, title, category_id) OVERRIDING SYSTEM VALUE
   SELECT id, 'copied', 1 FROM generate_series(1, 40) AS id`;
+
+for (const trigger of TRIGGERS) {
+  test(`${trigger} that is gone or not always on: no start, not ready, and a FAULT [D11]`, async () => {
+    await using served = await serve();
+    const { url, store } = served;
+    const changes = ['DISABLE TRIGGER', 'ENABLE TRIGGER', 'ENABLE REPLICA TRIGGER', 'DROP TRIGGER'];
+    for (const change of changes) {
+      const [verb, on] =
+        change === 'DROP TRIGGER' ? [change, 'ON todos'] : [`ALTER TABLE todos ${change}`, ''];
+      await server.execute(url, `${verb} ${trigger} ${on}`);
+      const fault = alwaysOn(trigger);
+      assert.deepEqual(await server.faults(url), [fault], change);
+      for (const migrate of [true, false]) {
+        const message = new RegExp(`: ${fault}$`);
+        await assert.rejects(openPatient(url, { migrate }), { name: 'OperatorError', message }, change);
+      }
+    }
+    while ((await store.check().catch((error: Error) => error.message)) !== alwaysOn(trigger))
+      await sleep(50);
+  });
+}
 
 describe('without a restart', { concurrency: true }, () => {
   for (const { name, code, spoil, mend, reason, fails, works } of faults) {

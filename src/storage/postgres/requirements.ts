@@ -42,6 +42,8 @@ export const TO_SERVE: readonly Requirement[] = [
   { kind: 'sequence', name: 'categories', part: 'SELECT' },
   { kind: 'function', name: 'todo_changed()' },
   { kind: 'trigger', name: 'todos', part: 'todo_changed' },
+  { kind: 'trigger', name: 'todos', part: 'todo_removed' },
+  { kind: 'trigger', name: 'todos', part: 'todo_renumbered' },
   { kind: 'function', name: 'todo_removed()' },
   { kind: 'function', name: 'todo_unseen(pg_snapshot,integer)', part: 'EXECUTE' },
   { kind: 'path', name: 'todo_removed()', part: 'todo_tombstones' },
@@ -61,7 +63,7 @@ export const TO_PURGE: readonly Requirement[] = [
 ];
 
 /** The requirements without those of writes alone. */
-export const TO_CHECK = TO_SERVE.filter(({ kind, part }) => kind !== 'trigger' && !TO_WRITE.includes(part));
+export const TO_CHECK = TO_SERVE.filter(({ part }) => !TO_WRITE.includes(part));
 
 /** The requirements of a reader of the whole list. */
 export const TO_READ_LIST = TO_SERVE.filter(({ kind, by }) => kind === 'rows' && by === undefined);

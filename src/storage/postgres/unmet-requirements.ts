@@ -74,8 +74,8 @@ const FIND = `WITH needed AS MATERIALIZED (
           THEN format('the column "%s" of "%s" is missing', part, name)
         WHEN kind = 'sequence' AND sequence IS NULL THEN format('no sequence gives out the ids of "%s"', name)
         WHEN kind = 'trigger' AND NOT EXISTS (
-            SELECT FROM pg_trigger WHERE tgrelid = object AND tgname = part AND tgenabled IN ('A', 'O'))
-          THEN format('its trigger "%2$s" is missing or off: ALTER TABLE %1$s ENABLE ALWAYS TRIGGER %2$s', name, part)
+            SELECT FROM pg_trigger WHERE tgrelid = object AND tgname = part AND tgenabled = 'A')
+          THEN format('its trigger "%2$s" must be there, and always on: ALTER TABLE %1$s ENABLE ALWAYS TRIGGER %2$s', name, part)
         WHEN finds IS NULL AND wanted IS NOT NULL THEN ${ASTRAY}
       END AS missing,
       CASE WHEN finds <> wanted THEN ${ASTRAY}
