@@ -37,7 +37,8 @@ const SECTIONS: Readonly<Record<number, string>> = {
 
 /**
  * A service that follows the specification and, where it is silent, nothing of our contract: other titles, other
- * types, other trace ids, members in another order, no `Vary`. Its tokens are `token.<name>-<role>.signed`.
+ * types, other trace ids, members in another order, no `Vary`. Its tokens are `token.<name>-<role>.signed`. As Squid does,
+ * it refuses a `POST` and a `PUT` that say no length, and any other method that has a body.
  */
 export async function startAnother(
   profile: 'shared-list' | 'error-demo',
@@ -48,6 +49,9 @@ export async function startAnother(
     requests += 1;
     const body = await text(request).catch(() => undefined);
     if (body === undefined) return;
+    const takesBody = request.method === 'POST' || request.method === 'PUT';
+    if (takesBody === (request.headers['content-length'] === undefined))
+      return void response.writeHead(411).end();
     write(request, response, answer(request, body), `0HN${requests}:00000001`);
   });
   return {

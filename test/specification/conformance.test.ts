@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { after, describe, test } from 'node:test';
+import { createServer as createTlsServer } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { readCommandLine } from '../../packages/conformance/src/command-line.ts';
 import { exchange, json } from '../../packages/conformance/src/http.ts';
 import { makeTodo, send } from '../../packages/conformance/src/target.ts';
+import { TLS, trustTestCertificate } from '../auth/connect-proxy.ts';
 import { plainEnvironment, project } from '../package/npm.ts';
 import { run } from '../package/program.ts';
 import { listen } from '../support/folder.ts';
@@ -179,6 +181,21 @@ async function startListener(serve: (socket: Socket) => void) {
     [Symbol.dispose]: () => void server.close(),
   };
 }
+
+test('an https address by number is asked without a name of the server (RFC 6066 §3)', async () => {
+  trustTestCertificate();
+  const names: unknown[] = [];
+  await using server = createTlsServer(TLS, (socket) => {
+    names.push(socket.servername);
+    socket.on('error', () => {}).resume().end('HTTP/1.1 204 No Content\r\n\r\n');
+  }).on('tlsClientError', () => {});
+  await once(server.listen(0, '::'), 'listening');
+  const at = (host: string) => new URL(`https://${host}:${(server.address() as AddressInfo).port}`);
+  for (const host of ['127.0.0.1', 'localhost'])
+    assert.equal((await exchange(at(host), 'GET / HTTP/1.1\r\n\r\n')).length, 1);
+  assert.deepEqual(names, [false, 'localhost']);
+  await assert.rejects(exchange(at('[::1]'), ''), /IP: ::1 is not in the cert's list/);
+});
 
 test('an answer whose chunks have no size is a failure, and not waited for', async () => {
   for (const size of ['zz', '-4', '', '0x1', '4 ;'.repeat(9).concat('z'), '123456789']) {

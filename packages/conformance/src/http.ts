@@ -1,4 +1,4 @@
-import { connect as connectTcp, type Socket } from 'node:net';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
 /** Milliseconds after which a connection that is not closed counts as unanswered. No test is expected to reach it. */
@@ -67,9 +67,9 @@ async function open(baseUrl: URL): Promise<Socket> {
   const host = baseUrl.hostname.replace(/^\[|\]$/g, '');
   const port = Number(baseUrl.port || (secure ? 443 : 80));
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const socket = secure
-    ? connectTls({ host, port, servername: host }, resolve)
-    : connectTcp({ host, port }, resolve);
+  // Names of servers are no addresses (RFC 6066 §3).
+  const named = isIP(host) === 0 ? { servername: host } : {};
+  const socket = secure ? connectTls({ host, port, ...named }, resolve) : connectTcp({ host, port }, resolve);
   const cutting = setTimeout(
     () => socket.destroy(new CutOff(`no answer within ${PATIENCE_MS} ms`)),
     PATIENCE_MS,

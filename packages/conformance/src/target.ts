@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { exchange, header, json, type Reply } from './http.ts';
 import type { OpenApi } from './open-api.ts';
-import { assertProblem, type Expected } from './problem.ts';
+import { assertProblem, type Expected, holdsToContract } from './problem.ts';
 import type { Sign } from './sign.ts';
 
 interface AnyTarget {
@@ -89,10 +89,18 @@ export function expecting(target: Target) {
   };
 }
 
-/** The bytes of one request that asks for the connection to be closed. */
+/**
+ * The bytes of one request that asks for the connection to be closed. While the specification alone is the law, `POST` and
+ * `PUT` alone have a body, and always say how long it is: a proxy may refuse others (411, 403).
+ */
 export function write(target: Target, line: string, request: Request = {}): Buffer {
   const [method, path] = splitLine(line);
-  const content = request.json === undefined ? request.body : JSON.stringify(request.json);
+  const asSpecified = !holdsToContract();
+  const takesBody = method === 'POST' || method === 'PUT';
+  const given = request.json === undefined ? request.body : JSON.stringify(request.json);
+  const content = asSpecified && !takesBody ? undefined : given;
+  const none = asSpecified && takesBody && request.framed === undefined ? '' : undefined;
+  const length = content ?? none;
   const type = request.type === undefined && content !== undefined ? 'application/json' : request.type;
   const headers = {
     Host: target.baseUrl.host,
@@ -100,7 +108,7 @@ export function write(target: Target, line: string, request: Request = {}): Buff
     ...(request.token === undefined ? {} : { Authorization: `Bearer ${request.token}` }),
     ...(request.accept === undefined ? {} : { Accept: request.accept }),
     ...(type === undefined || type === null ? {} : { 'Content-Type': type }),
-    ...(content === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(content)) }),
+    ...(length === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(length)) }),
     ...request.headers,
   };
   const lines = Object.entries(headers).flatMap(([name, value]) =>
