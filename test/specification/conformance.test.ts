@@ -187,7 +187,10 @@ test('an https address by number is asked without a name of the server (RFC 6066
   const names: unknown[] = [];
   await using server = createTlsServer(TLS, (socket) => {
     names.push(socket.servername);
-    socket.on('error', () => {}).resume().end('HTTP/1.1 204 No Content\r\n\r\n');
+    socket
+      .on('error', () => {})
+      .resume()
+      .end('HTTP/1.1 204 No Content\r\n\r\n');
   }).on('tlsClientError', () => {});
   await once(server.listen(0, '::'), 'listening');
   const at = (host: string) => new URL(`https://${host}:${(server.address() as AddressInfo).port}`);
