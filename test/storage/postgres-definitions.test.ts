@@ -177,7 +177,11 @@ const added: readonly [what: string, sql: string, name: string][] = [
     'CREATE RULE none AS ON INSERT TO idempotency_keys DO INSTEAD NOTHING',
     'rule none of idempotency_keys',
   ],
-  ['a child', 'CREATE TABLE old () INHERITS (todos)', 'child old of todos'],
+  [
+    'a child',
+    'CREATE TABLE old () INHERITS (todos)',
+    'child old of todos (ALTER TABLE old NO INHERIT todos takes its todos out of the list)',
+  ],
 ];
 
 /** What harms nobody. */

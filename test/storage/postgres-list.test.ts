@@ -248,6 +248,76 @@ test('while a trigger is off, the list is read whole each time, and check says s
   ]);
 });
 
+/** What makes a child with todos, or a partition. */
+const children: Readonly<Record<string, string>> = {
+  'a child': `CREATE TABLE old () INHERITS (todos);
+    INSERT INTO old (id, title, category_id, changed) VALUES (20, 'old', 1, '0'), (21, 'older', 1, '0')`,
+  'a child of its child': `CREATE TABLE empty () INHERITS (todos); CREATE TABLE old () INHERITS (empty);
+    INSERT INTO old (id, title, category_id, changed) VALUES (20, 'old', 1, '0'), (21, 'older', 1, '0')`,
+  'a table that becomes a child': `CREATE TABLE old (LIKE todos INCLUDING ALL);
+    INSERT INTO old (id, title, category_id, changed) OVERRIDING SYSTEM VALUE VALUES (20, 'old', 1, '0'), (21, 'older', 1, '0');
+    ALTER TABLE old INHERIT todos`,
+};
+
+/** What happens to its todos. */
+const endings: Readonly<Record<string, string>> = {
+  DROP: 'DROP TABLE old',
+  TRUNCATE: 'TRUNCATE old',
+  DELETE: 'DELETE FROM old WHERE id = 20',
+  UPDATE: "UPDATE todos SET title = 'changed' WHERE id = 20",
+  INSERT:
+    "INSERT INTO old (id, title, category_id, changed) OVERRIDING SYSTEM VALUE VALUES (22, 'newer', 1, '0')",
+};
+
+for (const [child, make] of Object.entries(children)) {
+  test(`the list has the todos of ${child} at every look, and check says how they leave it [D11]`, async () => {
+    for (const [ending, sql] of Object.entries(endings)) {
+      await using list = await openList(10);
+      await isTrue(list);
+      await list.execute(make);
+      await isTrue(list);
+      await list.execute(sql);
+      assert.equal(await list.text(), await truth(list.url), ending);
+    }
+  });
+}
+
+test('the line of check takes the todos of a child out of the list, which then costs its changes again [D11]', async () => {
+  await using list = await openList(10);
+  await list.execute(children['a child'] ?? '');
+  await isTrue(list);
+  const child = 'child old of todos (ALTER TABLE old NO INHERIT todos takes its todos out of the list)';
+  const fault = `the ${child} is of others, and may change or refuse what is written`;
+  assert.ok((await server.faults(list.url)).includes(fault));
+  await list.execute('ALTER TABLE old NO INHERIT todos');
+  await isTrue(list);
+  assert.equal(list.wholeReads(), 2);
+  await list.execute("UPDATE todos SET title = 'changed' WHERE id = 3");
+  await isTrue(list);
+  assert.equal(list.wholeReads(), 2);
+});
+
+test('the todos of a partition leave the list with it [D11]', async () => {
+  await using list = await openList(10);
+  await list.execute(`ALTER TABLE todos RENAME TO old; CREATE TABLE todos (LIKE old INCLUDING DEFAULTS) PARTITION BY RANGE (id);
+    ALTER TABLE old ALTER id DROP IDENTITY; ALTER TABLE todos ATTACH PARTITION old FOR VALUES FROM (1) TO (100)`);
+  for (const [name, when, of] of [
+    ['changed', 'BEFORE INSERT OR UPDATE', 'todo_changed'],
+    ['removed', 'AFTER DELETE', 'todo_removed'],
+    ['renumbered', 'AFTER UPDATE OF id', 'todo_removed'],
+  ])
+    await list.execute(`DROP TRIGGER todo_${name} ON old;
+      CREATE TRIGGER todo_${name} ${when} ON todos FOR EACH ROW EXECUTE FUNCTION ${of}();
+      ALTER TABLE todos ENABLE ALWAYS TRIGGER todo_${name}`);
+  await isTrue(list);
+  await list.execute("UPDATE todos SET title = 'changed' WHERE id = 3");
+  await isTrue(list);
+  await list.execute('TRUNCATE old');
+  await isTrue(list);
+  await list.execute('ALTER TABLE todos DETACH PARTITION old');
+  await isTrue(list);
+});
+
 for (const when of ['before the first list', 'after it'] as const) {
   test(`a list that waits for a TRUNCATE with new todos, ${when}, has the new ones`, async () => {
     await using list = await openList(10);

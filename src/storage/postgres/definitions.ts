@@ -47,7 +47,8 @@ const PARTS = `WITH own AS MATERIALIZED (
       FROM own JOIN pg_trigger ON tgrelid = own.oid WHERE NOT tgisinternal AND tgenabled <> 'D'
     UNION ALL SELECT format('rule %s of %s', rulename, name), '', true
       FROM own JOIN pg_rewrite ON ev_class = own.oid WHERE ev_enabled <> 'D'
-    UNION ALL SELECT format('child %s of %s', inhrelid::regclass, name), '', true
+    UNION ALL SELECT format('child %s of %s (ALTER TABLE %1$s NO INHERIT %2$s takes its %2$s out of the list)',
+        inhrelid::regclass, name), '', true
       FROM own JOIN pg_inherits ON inhparent = own.oid WHERE relkind = 'r'
     UNION ALL SELECT format('replica identity of %s', name),
         (relreplident IN ('f', 'i') OR relreplident = 'd' AND NOT starts_with(relname, 'todo_'))::text, false

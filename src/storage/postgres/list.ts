@@ -15,7 +15,7 @@ import type { StatementPool } from './statement-pool.ts';
 interface Moment {
   readonly snapshot: string;
   readonly identity: string;
-  /** Whether the triggers that record changes work. */
+  /** Whether the triggers record every change: those of a table see none in its children (contract D11). */
   readonly tracked: boolean;
 }
 
@@ -31,7 +31,8 @@ const MOMENT = `pg_current_snapshot()::text AS snapshot,
     (SELECT string_agg(concat_ws(' ', oid, xmin, ctid), ' ' ORDER BY oid) FROM pg_trigger
       WHERE tgrelid = 'todos'::regclass AND NOT tgisinternal)) AS identity,
   (SELECT count(*) = 3 FROM pg_trigger WHERE tgrelid = 'todos'::regclass AND tgenabled = 'A'
-    AND tgname IN ('todo_changed', 'todo_removed', 'todo_renumbered')) AS tracked`;
+    AND tgname IN ('todo_changed', 'todo_removed', 'todo_renumbered'))
+    AND NOT EXISTS (SELECT FROM pg_inherits WHERE inhparent = 'todos'::regclass) AS tracked`;
 
 /** The present moment in each row, and the changes since a snapshot. A live row wins over its tombstone. */
 const READ_CHANGES = `WITH moment AS MATERIALIZED (
@@ -120,7 +121,7 @@ export class PostgresList {
     const query = { name: 'changes', text: READ_CHANGES, values: [snapshot] };
     const rows = await this.#quick.read<ChangeRow>(query);
     const [now] = rows;
-    if (now === undefined || now.identity !== identity || !now.complete || now.hidden) return undefined;
+    if (!now?.tracked || now.identity !== identity || !now.complete || now.hidden) return undefined;
     if (rows.length > MOST_CHANGES) return undefined;
     const changed = rows.filter((row) => row.unseen !== null);
     let done = 0;
