@@ -3,7 +3,7 @@ import { messageOf } from '../../lib/errors.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
 import { notOpened } from '../../shared-list/store.ts';
 import type { Cluster, ConnectionRequirements } from './cluster.ts';
-import { isProtocolViolation, ListElsewhere, NoServer } from './error.ts';
+import { isProtocolViolation, ListElsewhere, NOT_KEPT, NoServer } from './error.ts';
 import { type Ask, PATIENT_MS, type PostgresConnection } from './postgres-connection.ts';
 
 /** Milliseconds for one try to connect, and between two. */
@@ -70,9 +70,7 @@ async function checkServer(connection: PostgresConnection): Promise<void> {
     await connection.transaction(checkSettings);
   } catch (error) {
     if (!isProtocolViolation(error)) throw error;
-    throw new Error(
-      `its pooler must keep a transaction on one connection, as PgBouncer does with "pool_mode = transaction": ${messageOf(error)}`,
-    );
+    throw new Error(`${NOT_KEPT}: ${messageOf(error)}`);
   }
 }
 

@@ -49,7 +49,7 @@ export class Cluster {
    * lack it.
    */
   mayHideRows = false;
-  readonly #prepare: boolean;
+  #prepare: boolean;
   /** The host that is tried first: the last fit one. */
   #first: Host | undefined;
   #pooled = false;
@@ -64,6 +64,12 @@ export class Cluster {
   /** Takes every open connection out of use: its server may have lost its role. */
   retire(): void {
     this.#retiredAt = performance.now();
+  }
+
+  /** Prepares no statement by name any more, on any connection. */
+  stopPreparing(): void {
+    this.#prepare = false;
+    this.retire();
   }
 
   isRetired(connection: PostgresConnection): boolean {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { DatabaseError } from 'pg';
 import { messageOf } from '../../lib/errors.ts';
 import type { Inspection } from '../maintenance.ts';
@@ -13,8 +14,6 @@ interface Part {
   /** Whether one that no migration makes may do harm. */
   readonly harms: boolean;
 }
-
-const MAKE_SCHEMA = 'CREATE SCHEMA todo_service_new; SET LOCAL search_path = todo_service_new';
 
 // A name has its schema where the search path does not lead to it, and that of a function always. The search path of a
 // function is looked at by itself (`unmet-requirements.ts`). Constraints "n" are NOT NULL, from PostgreSQL 18 on. Tables
@@ -79,7 +78,9 @@ export async function compareDefinitions(
 async function faultsBy(ask: Ask): Promise<readonly string[]> {
   await ask('SET LOCAL quote_all_identifiers = off');
   const parts = await ask<Part>(PARTS);
-  for (const sql of [MAKE_SCHEMA, MAKE_VERSION, ...MIGRATIONS.from(0)]) await ask(sql);
+  const schema = `todo_service_${randomBytes(6).toString('hex')}`;
+  await ask(`CREATE SCHEMA ${schema}; SET LOCAL search_path = ${schema}`);
+  for (const sql of [MAKE_VERSION, ...MIGRATIONS.from(0)]) await ask(sql);
   const wanted = await ask<Part>(PARTS);
   const found = new Map(parts.map(({ name, definition }) => [name, definition]));
   const differing = wanted.filter(({ name, definition }) => found.get(name) !== definition);

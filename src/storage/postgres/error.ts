@@ -28,11 +28,21 @@ export const SCHEMA_ERRORS = [
 /** The server does not take the password. */
 export const INVALID_PASSWORD = ['28P01'];
 
+/** The warning for a COMMIT, or a setting of a transaction, where the server has none. */
+export const NO_TRANSACTION = '25P01';
+
+/** Each statement commits by itself, or meets another session of the server (contract D26). */
+export const NOT_KEPT =
+  'its pooler must keep a transaction on one connection, as PgBouncer does with "pool_mode = transaction"';
+
 /** The session was idle for too long: the server has ended it before it saw the statement. */
 export const IDLE_SESSION_TIMEOUT = ['57P05'];
 
-/** The server undid the statement for the sake of another one, or never saw it: it may be sent again. */
-export const RETRIABLE = ['40001', '40P01', ...IDLE_SESSION_TIMEOUT];
+/** The statement has a name that the session does not know, or knows already: an unnoticed pooler mixes sessions. */
+export const OF_NAMES = ['26000', '42P05'];
+
+/** The server undid the statement for the sake of another one, or never began it: it may be sent again. */
+export const RETRIABLE = ['40001', '40P01', ...IDLE_SESSION_TIMEOUT, ...OF_NAMES];
 
 const READ_ONLY_SQL_TRANSACTION = '25006';
 
@@ -45,11 +55,8 @@ const FEATURE_NOT_SUPPORTED = '0A000';
  */
 export const OF_ALL_CONNECTIONS = [READ_ONLY_SQL_TRANSACTION, FEATURE_NOT_SUPPORTED, ...WRONG_TYPE];
 
-/**
- * The fault is the state of the connection; the statement may succeed on another. Also a prepared statement that is gone,
- * and one that is there already.
- */
-export const OF_CONNECTION = [FEATURE_NOT_SUPPORTED, ...IDLE_SESSION_TIMEOUT, '26000', '42P05'];
+/** The fault is the state of the connection; the statement may succeed on another. */
+export const OF_CONNECTION = [FEATURE_NOT_SUPPORTED, ...IDLE_SESSION_TIMEOUT, ...OF_NAMES];
 
 const PROTOCOL_VIOLATION = ['08P01'];
 /**

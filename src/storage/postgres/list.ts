@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Todo } from '../../shared-list/members.ts';
+import { StoreUnavailable } from '../../shared-list/store.ts';
 import { chunkOf, makeChunk, todosOf } from '../list/chunk.ts';
 import { singleFlight } from '../list/single-flight.ts';
 import { ListChunks, type ListVersion } from '../list/version.ts';
@@ -146,7 +147,7 @@ export class PostgresList {
     this.#kept = undefined;
     return this.#patient.transaction(KEEP_TABLE, async (ask) => {
       const [moment] = await ask<Moment>(READ_MOMENT);
-      if (moment === undefined) throw new Error('The server did not say what moment it is');
+      if (moment === undefined) throw new StoreUnavailable('The server did not say what moment it is');
       await this.#readParts(ask);
       return moment;
     });

@@ -3,7 +3,7 @@ import { timeLimit } from '../../lib/promises.ts';
 import { OutcomeUnknown } from '../../shared-list/store.ts';
 import type { Address, Host } from './address.ts';
 import { cancel, type ProcessKey, processOf, type ServerProcess } from './cancel.ts';
-import { addContext, hasCode, IDLE_SESSION_TIMEOUT } from './error.ts';
+import { addContext, hasCode, IDLE_SESSION_TIMEOUT, NO_TRANSACTION, NOT_KEPT } from './error.ts';
 
 /** Milliseconds for a server to release a connection before it is asked to cancel its statement, again and again. */
 const FAREWELL_MS = 1_000;
@@ -34,6 +34,8 @@ export interface AnswerLimit {
   /** Milliseconds until the answer is there; with `parts`, until the next part of it is. */
   readonly withinMs: number;
   readonly parts?: boolean;
+  /** Whether the statement begins a transaction, or leaves it open: a server that has none then is lost. */
+  readonly inside?: boolean;
 }
 
 type OnRows<Row> = (error: unknown, rows: readonly Row[]) => void;
@@ -59,7 +61,8 @@ export class PostgresConnection {
   #status = 'I';
   /** Called behind an error of the server: when it is ready for another statement, or at the end. */
   #afterError: ((ready: boolean) => void) | undefined;
-  #replicated = true;
+  /** What a notice of the server says against the statement. */
+  #doubt: Error | undefined;
   #lost: Error | undefined;
   #ended = false;
   #changed = (): void => {};
@@ -82,8 +85,9 @@ export class PostgresConnection {
       this.#status = status;
       this.#rest(true);
     });
-    client.on('notice', ({ routine }) => {
-      if (routine === REPLICATION_WAIT) this.#replicated = false;
+    client.on('notice', ({ code, routine }) => {
+      if (routine === REPLICATION_WAIT) this.#doubt = new OutcomeUnknown(NOT_REPLICATED);
+      if (code === NO_TRANSACTION) this.#doubt = this.#lost ??= new Error(NOT_KEPT);
     });
     // Without a listener, a connection that is lost between two statements would end the process.
     client.on('error', (error) => {
@@ -117,7 +121,7 @@ export class PostgresConnection {
    */
   ask<Row extends QueryResultRow>(
     statement: Statement,
-    { withinMs, parts = false }: AnswerLimit,
+    { withinMs, parts = false, inside = false }: AnswerLimit,
     onRows: OnRows<Row>,
   ): void {
     const query = typeof statement === 'string' ? { text: statement } : statement;
@@ -137,7 +141,7 @@ export class PostgresConnection {
     const limit = timeLimit(withinMs, () => lose(`no answer in ${withinMs} ms`));
     if (parts) stream.on('data', limit.refresh);
     this.#working = true;
-    this.#replicated = true;
+    this.#doubt = undefined;
     const text = NO_LOAD_BALANCE + query.text;
     const name = this.prepares ? query.name : undefined;
     this.#client.query<Row>({ ...query, text, name }, (error, result) => {
@@ -146,28 +150,11 @@ export class PostgresConnection {
         this.#afterError = (ready) =>
           ready || hasCode(error, IDLE_SESSION_TIMEOUT) ? settle(error) : lose(error.message, error);
       } else if (error) lose(error.message, error);
-      // For several statements in one text, the driver gives a list of results.
-      else settle(this.#replicated ? undefined : new OutcomeUnknown(NOT_REPLICATED), result.rows ?? []);
+      // Each statement that was done has its tag. For several in one text, the driver gives a list of results.
+      else if ([result].flat().some(({ command }) => command === null)) lose('an answer without a result');
+      else if (inside && !this.inTransaction) lose(NOT_KEPT);
+      else settle(this.#doubt, result.rows);
     });
-  }
-
-  /**
-   * The statements that begin a transaction with limits of its own, whatever the limits of the role are; behind a pooler
-   * too. None of them takes the transaction's snapshot.
-   *
-   * @param statementMs For each statement, its wait for a lock included, and between two.
-   */
-  beginOf(statementMs: number, mode: string): string {
-    return [
-      `BEGIN ${mode}`,
-      `SET LOCAL statement_timeout = ${statementMs}`,
-      `SET LOCAL idle_in_transaction_session_timeout = ${statementMs}`,
-      'SET LOCAL lock_timeout = 0',
-      // Rows that row security would filter are an error.
-      'SET LOCAL row_security = off',
-      // An older server has no such setting. Only 0 changes a limit that runs already.
-      ...(this.endsTransactions ? ['SET LOCAL transaction_timeout = 0'] : []),
-    ].join('; ');
   }
 
   /** As `ask`, for rare statements. */
@@ -181,18 +168,46 @@ export class PostgresConnection {
   }
 
   /**
+   * Begins a transaction with limits of its own, whatever the limits of the role are; behind a pooler too. The statements
+   * of the result leave it open (contract D26).
+   *
+   * @param statementMs For each statement, its wait for a lock included, and between two.
+   * @param first In the text that begins it. Like all of that, it takes no snapshot.
+   */
+  async begin(
+    statementMs: number,
+    mode: string,
+    limit: AnswerLimit = { withinMs: PATIENT_MS },
+    ...first: readonly string[]
+  ): Promise<Ask> {
+    const ask: Ask = (statement) => this.run(statement, { ...limit, inside: true });
+    const statements = [
+      `BEGIN ${mode}`,
+      `SET LOCAL statement_timeout = ${statementMs}`,
+      `SET LOCAL idle_in_transaction_session_timeout = ${statementMs}`,
+      'SET LOCAL lock_timeout = 0',
+      // Rows that row security would filter are an error.
+      'SET LOCAL row_security = off',
+      // An older server has no such setting. Only 0 changes a limit that runs already.
+      ...(this.endsTransactions ? ['SET LOCAL transaction_timeout = 0'] : []),
+      ...first,
+    ];
+    await ask(statements.join('; '));
+    return ask;
+  }
+
+  /**
    * Runs `work` in one transaction, whatever the role's own settings are: it may take long, and each statement sees the
    * changes that others have committed before it. A rollback waits for no synchronous standby.
    */
   async transaction<T>(work: (ask: Ask) => Promise<T>, end: 'COMMIT' | 'ROLLBACK' = 'COMMIT'): Promise<T> {
-    const ask: Ask = (statement) => this.run(statement);
-    await ask(this.beginOf(PATIENT_MS, 'ISOLATION LEVEL READ COMMITTED'));
+    const ask = await this.begin(PATIENT_MS, 'ISOLATION LEVEL READ COMMITTED');
     try {
       const made = await work(ask);
-      await ask(end);
+      await this.run(end);
       return made;
     } catch (error) {
-      await ask('ROLLBACK').catch(() => {});
+      await this.run('ROLLBACK').catch(() => {});
       throw error;
     }
   }

@@ -3,7 +3,7 @@ import type { LogEvent } from '../../events.ts';
 import { type PoolCounts, StoreNotWritable, StoreUnavailable } from '../../shared-list/store.ts';
 import type { Cluster } from './cluster.ts';
 import { NOT_SYNCED, UNLOGGED } from './durability.ts';
-import { hasCode, OF_ALL_CONNECTIONS, OF_CONNECTION, RETRIABLE, toStoreError } from './error.ts';
+import { hasCode, OF_ALL_CONNECTIONS, OF_CONNECTION, OF_NAMES, RETRIABLE, toStoreError } from './error.ts';
 import type { Ask, PostgresConnection, Statement } from './postgres-connection.ts';
 import { ConnectionPool, type Limits, type OnConnection } from './postgres-connection-pool.ts';
 
@@ -76,18 +76,18 @@ export class StatementPool implements AsyncDisposable {
     this.#pool.take((failure, taken) => (taken === undefined ? reject(failure) : resolve(taken)));
     const connection = await promise;
     const { statementMs, answerMs } = this.#limits;
-    const ask: Ask = async (statement) => {
-      try {
-        return await connection.run(statement, { withinMs: answerMs, parts: true });
-      } catch (error) {
-        if (hasCode(error, OF_ALL_CONNECTIONS)) this.retire();
+    const limit = { withinMs: answerMs, parts: true };
+    const heard = <Answer>(asked: Promise<Answer>): Promise<Answer> =>
+      asked.catch((error: unknown) => {
+        this.#learn(error);
         throw toStoreError(error, 'read');
-      }
-    };
+      });
     try {
-      await ask(`${connection.beginOf(statementMs, 'ISOLATION LEVEL REPEATABLE READ READ ONLY')}; ${first}`);
-      const made = await work(ask);
-      await ask('COMMIT');
+      const ask = await heard(
+        connection.begin(statementMs, 'ISOLATION LEVEL REPEATABLE READ READ ONLY', limit, first),
+      );
+      const made = await work((statement) => heard(ask(statement)));
+      await heard(connection.run('COMMIT', limit));
       this.#pool.put(connection);
       return made;
     } catch (error) {
@@ -120,6 +120,12 @@ export class StatementPool implements AsyncDisposable {
     throw new StoreNotWritable(state.standby ? 'The database is a standby' : 'The database is read-only');
   }
 
+  /** Takes open connections out of use where an error says that none can be used as it is. */
+  #learn(error: unknown): void {
+    if (hasCode(error, OF_ALL_CONNECTIONS)) this.retire();
+    if (hasCode(error, OF_NAMES)) this.#cluster.stopPreparing();
+  }
+
   // Callbacks: with promises the driver captures a stack for each statement.
   #run<Row extends QueryResultRow>(statement: Statement, kind: 'read' | 'write'): Promise<readonly Row[]> {
     return new Promise((resolve, reject) => {
@@ -129,7 +135,7 @@ export class StatementPool implements AsyncDisposable {
         if (connection === undefined) return reject(failure);
         tries += 1;
         connection.ask<Row>(statement, { withinMs: this.#limits.answerMs }, (error, rows) => {
-          if (hasCode(error, OF_ALL_CONNECTIONS)) this.retire();
+          this.#learn(error);
           if (hasCode(error, OF_CONNECTION)) this.#pool.drop(connection);
           else this.#pool.put(connection);
           if (error === undefined) return resolve(rows);

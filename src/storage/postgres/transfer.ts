@@ -134,7 +134,6 @@ async function begin<T extends object>(
   work: (ask: Ask, commit: () => Promise<void>) => Promise<T>,
 ): Promise<T & AsyncDisposable> {
   const connection = await connect(new Cluster(addressOf(connectionString)), prepare);
-  const ask: Ask = (statement) => asStoreError('read', connection.run(statement));
   const commit = async (): Promise<void> => {
     await asStoreError('write', connection.run('COMMIT')).catch((error: unknown) => {
       if (!(error instanceof OutcomeUnknown)) throw error;
@@ -142,8 +141,8 @@ async function begin<T extends object>(
     });
   };
   try {
-    await ask(connection.beginOf(0, mode));
-    const working = await work(ask, commit);
+    const ask = await asStoreError('read', connection.begin(0, mode));
+    const working = await work((statement) => asStoreError('read', ask(statement)), commit);
     return { ...working, [Symbol.asyncDispose]: () => connection.leave() };
   } catch (error) {
     await connection.leave();
