@@ -1,4 +1,5 @@
 import { nearestTo } from '../lib/nearest.ts';
+import { isOneAddress } from '../lib/one-address.ts';
 import { quote, quoteAddress, quoteFile, quoteReceived } from '../lib/quote.ts';
 import { hasComment, isWhiteSpace } from '../lib/white-space.ts';
 import { type Environment, flagOf, settingOf, VARIABLES, type Value, type Variable } from './table.ts';
@@ -163,12 +164,24 @@ function parse(variable: Variable, text: string): Parsed {
   }
   const stray = strayIn(text, 'noComment' in setting);
   if (stray !== undefined) return { ...stray, value: text };
+  const one = 'one' in setting ? setting.one : undefined;
+  if (one !== undefined && !(isOneAddress(text) && (one === 'address' || !DOCUMENT.test(text))))
+    return { wanted: `must be one ${ONE[one]}`, value: text };
   // It would be made, and then shown by its name.
   if (setting.is === 'folder' && text.includes('://')) return { wanted: 'must be a folder, not an address' };
   if ('host' in setting && !NAME_OR_ADDRESS.test(text))
     return { wanted: 'must be the name or address of a host, like "localhost", "0.0.0.0" or "::1"' };
   return { value: text };
 }
+
+/** The address of a document of an issuer (RFC 8615), which is not the issuer. */
+const DOCUMENT = /\/\.well-known(?:\/|$)/;
+
+const ONE = {
+  issuer:
+    'issuer; a second needs a second instance, a placeholder its value, and "/.well-known/…" is no part of it',
+  address: 'address; a placeholder needs its value',
+};
 
 /**
  * The stray part of a text: the final line break of a secret, quotes of an env-file, a comment behind a value (contract

@@ -26,8 +26,11 @@ type Kind =
   | { readonly oneOf: readonly string[] }
   | { readonly from: number; readonly to: number; readonly unit?: string }
   | { readonly host: true }
-  /** `noComment`: white space before a `#` is a fault, for it begins no comment there (contract D18). */
-  | { readonly text: string; readonly noComment?: true };
+  /**
+   * `noComment`: white space before a `#` is a fault, for it begins no comment there. `one`: several are a fault, and so is
+   * a placeholder (contract D18).
+   */
+  | { readonly text: string; readonly noComment?: true; readonly one?: 'issuer' | 'address' };
 
 /**
  * Every variable that is read; no other can be. OpenTelemetry itself reads the headers of its exporter, which are secret.
@@ -64,7 +67,7 @@ export const SETTINGS = {
     about: 'PostgreSQL: connections for single todos. Raise it at the alert `TodoPoolExhausted`, within [what the server admits](postgresql.md#connections)' },
   TODO_DATABASE_PREPARE: { oneOf: ['auto', 'false'], default: 'auto', example: 'false',
     about: 'PostgreSQL: `false` prepares no statement by name, for a [pooler](postgresql.md#behind-a-pooler) that is not recognized' },
-  TODO_AUTH_ISSUER: { text: 'the `iss` of your tokens, exactly', noComment: true, is: 'address', example: 'https://login.example.org',
+  TODO_AUTH_ISSUER: { text: 'the `iss` of your tokens, exactly', noComment: true, is: 'address', one: 'issuer', example: 'https://login.example.org',
     about: 'Trusted issuer: [values by provider](identity-providers.md)' },
   TODO_AUTH_AUDIENCE: { text: 'the `aud` of tokens for this service, or a [list](configuration.md#lists)', noComment: true, is: 'open', example: 'todo-service',
     about: 'Audience of the tokens; one of a list is enough' },
@@ -74,7 +77,7 @@ export const SETTINGS = {
     about: 'Claims that tokens must have, or lack (`!`): for a public issuer, or ID tokens with the same audience' },
   TODO_AUTH_TOKEN_TYPE: { text: '`at+jwt`, `JWT`', otherwise: 'either, or none', example: 'at+jwt',
     about: 'Header `typ` that tokens must have. `at+jwt` if access tokens have it (RFC 9068)' },
-  TODO_AUTH_JWKS_URL: { text: 'an `https` address', noComment: true, otherwise: 'OpenID discovery', is: 'address', example: 'https://login.example.org/keys',
+  TODO_AUTH_JWKS_URL: { text: 'an `https` address', noComment: true, otherwise: 'OpenID discovery', is: 'address', one: 'address', example: 'https://login.example.org/keys',
     about: 'Address of the keys of an issuer without discovery' },
   TODO_AUTH_KEYS_FILE: { text: 'a file: PEM public key, JWK or JWKS', is: 'file', example: '/etc/todo-service/keys.jwks',
     about: 'Keys of an issuer that the service cannot reach. [They may change](installation.md#secrets-that-change)' },
@@ -110,9 +113,9 @@ export const SETTINGS = {
     about: 'Port of a second listener, for [operators](monitoring.md). 0 picks and prints a free one' },
   TODO_ADMIN_HOST: { host: true, default: '127.0.0.1', example: '0.0.0.0',
     about: 'Address of the admin listener, which asks for no token: open it only to probes and Prometheus' },
-  OTEL_EXPORTER_OTLP_ENDPOINT: { text: '`http://…` or `https://…`', is: 'address', example: 'http://collector:4318',
+  OTEL_EXPORTER_OTLP_ENDPOINT: { text: '`http://…` or `https://…`', is: 'address', one: 'address', example: 'http://collector:4318',
     about: 'Address for [traces](monitoring.md#traces), by OTLP/HTTP, without its `/v1/traces`' },
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: { text: 'an address with its path', is: 'address', example: 'http://collector:4318/v1/traces',
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: { text: 'an address with its path', is: 'address', one: 'address', example: 'http://collector:4318/v1/traces',
     about: 'As `OTEL_EXPORTER_OTLP_ENDPOINT`, for traces alone' },
   OTEL_EXPORTER_OTLP_PROTOCOL: { oneOf: ['http/json', 'http/protobuf'], default: 'http/json', example: 'http/protobuf',
     about: 'JSON is sent in either case; `grpc` is refused' },

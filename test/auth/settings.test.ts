@@ -75,6 +75,9 @@ test('development with an issuer uses that one and not its own key', async () =>
   assert.equal((await read(TRUSTED, 'development')).auth?.source.kind, 'discovery');
 });
 
+const ONE_ISSUER =
+  'must be one issuer; a second needs a second instance, a placeholder its value, and "/.well-known/…" is no part of it';
+const ONE_ADDRESS = 'must be one address; a placeholder needs its value';
 const COMMENTED = 'must not have white space before a "#": a comment has a line of its own';
 const FINDABLE = 'must be an "https:" address without query and fragment to find its keys from it';
 const SOURCES = 'TODO_AUTH_KEYS_FILE, TODO_AUTH_SECRET_FILE and TODO_AUTH_JWKS_URL';
@@ -114,6 +117,15 @@ const UNSAFE: readonly (readonly [Variable, string, wanted: string, received?: s
     FINDABLE,
     `"https://a.example/?…"; or set one of ${SOURCES}`,
   ],
+  ['TODO_AUTH_ISSUER', 'https://a.example,https://b.example', ONE_ISSUER, '"https://…"'],
+  ['TODO_AUTH_ISSUER', 'https://a.example;https://b.example', ONE_ISSUER, '"https://…"'],
+  ['TODO_AUTH_ISSUER', 'https://a.example/{tenantid}/v2.0', ONE_ISSUER],
+  ['TODO_AUTH_ISSUER', 'https://a.example/realms/<realm>', ONE_ISSUER],
+  ['TODO_AUTH_ISSUER', 'https://a.example/$TENANT', ONE_ISSUER],
+  ['TODO_AUTH_ISSUER', 'https://a.example/.well-known/openid-configuration', ONE_ISSUER],
+  ['TODO_AUTH_ISSUER', 'https://a.example/.well-known', ONE_ISSUER],
+  ['TODO_AUTH_JWKS_URL', 'https://a.example/{tenantid}/keys', ONE_ADDRESS],
+  ['TODO_AUTH_JWKS_URL', 'https://a.example/k,https://b.example/k', ONE_ADDRESS],
   ['TODO_AUTH_AUDIENCE', '', 'must be the "aud" of tokens for this service, like "todo-service"', 'nothing'],
   ['TODO_AUTH_AUDIENCE', '  ', 'must not begin with white space', '" …"'],
   ['TODO_AUTH_AUDIENCE', 'todo # ours', COMMENTED, '"… #…"'],
@@ -169,7 +181,16 @@ test('the issuer of development tokens is a fault in production with an address 
   assert.deepEqual(faults, [`TODO_AUTH_ISSUER ${wanted}, received "${issuer}"`]);
 });
 
-for (const issuer of ['http://sts.example.org/adfs/services/trust', 'HTTP://sts.example.org', 'acme.com']) {
+for (const issuer of [
+  ...[
+    'http://sts.example.org/adfs/services/trust',
+    'HTTP://sts.example.org',
+    'acme.com',
+    'accounts.google.com',
+  ],
+  ...['CN=STS,O=Example,C=DE', 'CN=STS, O=Example', 'urn:example:sts', 'https://a.example/?realm=/x'],
+  ...['https://a.example/realms/a,b', 'https://a.example/realms/a%2Cb', 'https://[::1]:8443/a;b'],
+]) {
   test(`the issuer ${issuer} is a text that is compared where its keys come from elsewhere [A12]`, async () => {
     await using folder = await temporaryFolder();
     const secret = await folder.write('secret', 'text:a secret of more than thirty-two bytes');

@@ -210,6 +210,8 @@ describe('CORS', { concurrency: true }, () => {
     `${APP}/`,
     'https://APP.example',
     'https://app.example:443',
+    'https://{app}.example',
+    'https://$app.example',
   ]) {
     test(`the origin ${value} is a fault of the configuration`, async () => {
       const read = readConfig({ profile: 'error-demo' }, { TODO_CORS_ORIGINS: value });

@@ -355,6 +355,20 @@ describe('Traces', () => {
     });
   });
 
+  for (const variable of ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']) {
+    for (const [value, shown] of [
+      ['http://$(HOST_IP):4318', '"http://$(HOST_IP):4318"'],
+      ['http://a.example,http://b.example:4318', '"http://…"'],
+    ] as const) {
+      test(`${variable} is one address, and has no placeholder: ${value} [D18]`, async () => {
+        const wanted = `${variable} must be one address; a placeholder needs its value, received ${shown}`;
+        await assert.rejects(readConfig({ profile: 'error-demo' }, { [variable]: value }), {
+          faults: [wanted],
+        });
+      });
+    }
+  }
+
   for (const [variable, values] of Object.entries({
     OTEL_PROPAGATORS: ['baggage,tracecontext', 'tracecontext', 'tracecontext, baggage'],
     OTEL_RESOURCE_ATTRIBUTES: ['a=b,', 'a=b%2Cc, d = e', 'a='],

@@ -24,6 +24,7 @@ for (const [env, wanted] of [
   [{ https_proxy: 'http://a' }, 'http://a/'],
   [{ HTTPS_PROXY: 'http://a', https_proxy: 'https://b' }, 'https://b/'],
   [{ HTTPS_PROXY: 'HTTP://user:pass@[::1]:3128/' }, 'http://user:pass@[::1]:3128/'],
+  [{ HTTPS_PROXY: 'http://u$A{:p<w@a:1' }, 'http://u$A%7B:p%3Cw@a:1/'],
   [{ HTTPS_PROXY: 'http://a', TODO_AUTH_JWKS_URL: 'https://keys.example/jwks' }, 'http://a/'],
 ] as const) {
   test(`with ${JSON.stringify(env)} the proxy is ${wanted} [D23]`, async () => {
@@ -44,6 +45,8 @@ for (const [text, shown] of [
   ['http://', '"http://…"'],
   ['http://user:%secret@proxy.example', '"http://…"'],
   ['http://proxy.example:99999', '"http://…"'],
+  ['http://{proxy}:3128', '"http://…"'],
+  ['http://user:secret@$PROXY:3128', '"http://…"'],
 ] as const) {
   for (const variable of ['HTTPS_PROXY', 'https_proxy']) {
     test(`${variable}=${text} is a fault that shows no address [D23]`, async () => {

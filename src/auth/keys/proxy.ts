@@ -1,5 +1,6 @@
 import { connect, isIP, isIPv4, type Socket } from 'node:net';
 import { NotUsable, orUndefined } from '../../lib/errors.ts';
+import { isOneAddress } from '../../lib/one-address.ts';
 import { quoteScheme } from '../../lib/quote.ts';
 import type { Settings } from '../../settings/read.ts';
 import { isLoopback } from './trusted-address.ts';
@@ -27,7 +28,7 @@ export function readProxy(settings: Settings): HttpProxy | undefined {
 
 function parseProxy(text: string): URL | undefined {
   const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
+  if (url === null || !/^https?:$/.test(url.protocol) || !isOneAddress(text)) return undefined;
   return orUndefined(() => {
     credentialsOf(url);
     return url;
