@@ -15,14 +15,19 @@ const MAX_FILE_LENGTH = 64 * 1024;
 export async function readSmallFile(path: string) {
   try {
     // A read of a pipe would wait, also of a pipe that takes the place of the file just now.
-    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const stats = await file.stat();
-    if (!stats.isFile()) throw new NotUsable('it is not a regular file');
-    const readableByOthers = (stats.mode & 0o004) !== 0;
-    // `end` is the last byte that is read: one more than a file may have.
-    const bytes = await buffer(file.createReadStream({ end: MAX_FILE_LENGTH, autoClose: false }));
-    if (bytes.length > MAX_FILE_LENGTH) throw new NotUsable('it is larger than 64 KiB');
-    return { bytes, readableByOthers };
+    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const stats = await file.stat();
+      if (!stats.isFile()) throw new NotUsable('it is not a regular file');
+      const readableByOthers = (stats.mode & 0o004) !== 0;
+      // `end` is the last byte that is read: one more than a file may have.
+      const bytes = await buffer(file.createReadStream({ end: MAX_FILE_LENGTH, autoClose: false }));
+      if (bytes.length > MAX_FILE_LENGTH) throw new NotUsable('it is larger than 64 KiB');
+      return { bytes, readableByOthers };
+    } finally {
+      // Not `await using`: the files of Yarn's Plug'n'Play cannot be disposed of.
+      await file.close();
+    }
   } catch (error) {
     const code = errorCode(error);
     if (code === undefined) throw error;

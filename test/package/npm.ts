@@ -61,6 +61,11 @@ export async function pack(
   return { tarball: join(folder, tarball.filename), files: tarball.files };
 }
 
+/** The registry that this machine's npm asks. */
+export async function registryOf(folder: string): Promise<string> {
+  return (await npm(['config', 'get', 'registry'], folder)).trim();
+}
+
 /** Installs a package into `folder`. With the flag `--offline` it must need no other, as for who has no registry. */
 export async function install(folder: string, specification: string, ...flags: string[]): Promise<void> {
   const words = ['install', '--prefix', folder, '--prefer-offline', '--no-audit', ...flags, specification];
@@ -73,7 +78,7 @@ export async function install(folder: string, specification: string, ...flags: s
  * there is one.
  */
 export async function installPublished(folder: string, tarball: string): Promise<void> {
-  const others = (await npm(['config', 'get', 'registry'], folder)).trim();
+  const others = await registryOf(folder);
   const content = await readFile(tarball);
   const integrity = `sha512-${createHash('sha512').update(content).digest('base64')}`;
   const { name, version, devDependencies: _, scripts: __, ...published } = manifest;

@@ -35,9 +35,14 @@ const PAGES_OF_STEP = 4_096;
 export async function kindOf(file: string): Promise<'database' | 'export'> {
   try {
     // Opening a named pipe would wait for its writer, and a signal for that.
-    await using opened = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
-    const { buffer, bytesRead } = await opened.read(Buffer.alloc(MAGIC.length), 0, MAGIC.length, 0);
-    return buffer.subarray(0, bytesRead).equals(MAGIC) ? 'database' : 'export';
+    const opened = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const { buffer, bytesRead } = await opened.read(Buffer.alloc(MAGIC.length), 0, MAGIC.length, 0);
+      return buffer.subarray(0, bytesRead).equals(MAGIC) ? 'database' : 'export';
+    } finally {
+      // Not `await using`: the files of Yarn's Plug'n'Play cannot be disposed of.
+      await opened.close();
+    }
   } catch (error) {
     throw new BackupRefused('no-input', messageOf(error), { cause: error });
   }
