@@ -3,6 +3,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import manifest from '../../package.json' with { type: 'json' };
+import { PAGES } from '../../tools/pages.ts';
+import { PARTS } from '../mutants/parts.ts';
 
 const read = (path: string) => readFileSync(path, 'utf8');
 
@@ -58,5 +60,29 @@ test('every path and pattern of a tsconfig.json finds a file', () => {
       JSON.parse(read(path)).include.map((name: string) => join(dirname(path), name)),
     ),
     10,
+  );
+});
+
+test('every path of our folders, and every file of TypeScript, that a page names is there', () => {
+  const text = PAGES.map(read).join('\n');
+  assertFound(pathsIn(text), 100);
+  const files = globSync('{bench,packages,site,src,test,tools}/**/*.ts')
+    .map((path) => `/${path}\n`)
+    .join('');
+  // A page may say of which folder its paths are.
+  const named = Array.from(text.matchAll(/`((?:[\w.-]+\/)*[\w.-]+\.ts)`/g), ([, path = '']) => path);
+  assert.ok(named.length > 100, `only ${named.length} were found`);
+  assert.deepEqual(
+    named.filter((path) => !files.includes(`/${path}\n`)),
+    [],
+  );
+});
+
+test('every test that a part of the mutants leaves out is there', () => {
+  const texts = globSync('{src,test/!(mutants)}/**/*.ts').map(read);
+  const names = Object.values(PARTS).flatMap(({ without = '' }) => without.split('|'));
+  assert.deepEqual(
+    names.filter((name) => !texts.some((text) => text.includes(name))),
+    [],
   );
 });
