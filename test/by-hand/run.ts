@@ -23,14 +23,8 @@ if (values.help) process.stdout.write(HELP);
 else runCases(values.newest ? newestOf('test/by-hand') : 'test/by-hand');
 
 function runCases(folder: string): void {
-  const test = [
-    '--require',
-    './test/support/preload.ts',
-    '--test-reporter=./test/support/report.ts',
-    '--test',
-  ];
   try {
-    run(process.execPath, ...test, `${folder}/*.test.ts`);
+    run('tools/test', `${folder}/*.test.ts`);
   } catch {
     process.exitCode = 1;
   }

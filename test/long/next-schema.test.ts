@@ -19,11 +19,10 @@ test('the tests of schemas pass with one migration more for each engine: the nex
   timeout: 1_800_000,
 }, async ({ signal }) => {
   await using checkout = await nextCheckout();
-  const flags = ['--require', './test/support/preload.ts', '--test-reporter=./test/support/report.ts'];
-  const named = ['--test', `--test-name-pattern=${WORDS}`, '--test-concurrency=3'];
+  const named = [`--test-name-pattern=${WORDS}`, '--test-concurrency=3'];
   // Its files would report to the runner of this one.
   const { NODE_TEST_CONTEXT: _, LEFT_OUT: __, ...env } = process.env;
-  const runner = spawn(process.execPath, [...flags, ...named, ...FILES], {
+  const runner = spawn('tools/test', [...named, ...FILES], {
     cwd: checkout.path,
     env,
     signal,

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { globSync, readFileSync, statSync } from 'node:fs';
 import { test } from 'node:test';
-import manifest from '../../package.json' with { type: 'json' };
 import { plain } from './environment.ts';
 import { temporaryFolder } from './folder.ts';
 
@@ -55,14 +54,16 @@ test('what is for the tests stays, and npm alone keeps the proxy by which it has
   assert.deepEqual(plain({ ...given, http_proxy: 'http://127.0.0.1:9' }), { ...given, ...always });
 });
 
-test('every command that runs tests requires the same, and tells of what it skips', async () => {
-  const check = (await readFile(new URL('../../.ci/run', import.meta.url), 'utf8')).split('\n');
-  const commands = [...Object.values(manifest.scripts), ...check].filter((line) => / --test /.test(line));
-  assert.equal(commands.length, 6);
-  for (const command of commands) {
-    assert.match(
-      command,
-      /node --require \.\/test\/support\/preload\.ts --test-reporter=\.\/test\/support\/report\.ts --test /,
-    );
-  }
+test('one file has the flags that every run of tests needs: what they require, and who tells of what is skipped', () => {
+  const files = globSync(['package.json', '.ci/run', 'tools/*', '{bench,site,test}/**/*.ts'], {
+    exclude: ['**/node_modules', '**/made'],
+  }).filter((path) => statSync(path).isFile());
+  const runs = files.filter((path) =>
+    /preload\.ts[^]{1,80}support\/report\.ts/.test(readFileSync(path, 'utf8')),
+  );
+  assert.deepEqual(runs, ['tools/test']);
+  assert.match(
+    readFileSync('tools/test', 'utf8'),
+    /node --require \.\/test\/support\/preload\.ts --test-reporter=\.\/test\/support\/report\.ts --test "\$@"\n$/,
+  );
 });

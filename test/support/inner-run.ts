@@ -28,13 +28,7 @@ export async function runTests(
     TITLES: ____,
     ...inherited
   } = process.env;
-  const args = [
-    '--require',
-    './test/support/preload.ts',
-    '--test-reporter=./test/support/report.ts',
-    ...flags,
-  ];
-  const runner = execFile(process.execPath, [...args, '--test', ...(await Promise.all(names))], {
+  const runner = execFile('tools/test', [...flags, ...(await Promise.all(names))], {
     cwd: project,
     env: { ...inherited, ...env },
   });

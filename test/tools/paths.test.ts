@@ -34,8 +34,8 @@ function assertFound(patterns: readonly string[], least: number): void {
   );
 }
 
-test('every path and pattern of a script of package.json finds a file', () => {
-  assertFound(pathsIn(Object.values(manifest.scripts).join('\n')), 40);
+test('every path and pattern of a script of package.json, and of what runs the tests, finds a file', () => {
+  assertFound(pathsIn([...Object.values(manifest.scripts), read('tools/test')].join('\n')), 40);
 });
 
 test('every path and pattern of .ci/run and the workflows finds a file', () => {
