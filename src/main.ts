@@ -67,8 +67,10 @@ export async function run(argv: readonly string[], env: NodeJS.ProcessEnv): Prom
   }
   const names = COMMANDS.map(([name]) => name);
   const group = names.filter((name) => name.startsWith(`${first} `));
-  if (group.length === 0)
-    return notACommand(first, `is not a command${didYouMean(nearestTo(first, names))}`, HELP);
+  if (group.length === 0) {
+    const firsts = names.map((name) => name.replace(/ .*/, ''));
+    return notACommand(first, `is not a command${didYouMean(nearestTo(first, firsts))}`, HELP);
+  }
   const help = groupHelp(first);
   if (asksForHelp(second)) {
     print(help);

@@ -128,6 +128,8 @@ const WRONG: readonly (readonly [args: readonly string[], message: string])[] = 
   ],
   [['healthcheck', '--', '--url=s3cr3t'], 'The command has flags alone, received "…"'],
   [['chek'], 'Cannot run "chek": it is not a command; "check" may be meant.'],
+  [['tokn'], 'Cannot run "tokn": it is not a command; "token" may be meant.'],
+  [['categorys', 'list'], 'Cannot run "categorys": it is not a command; "categories" may be meant.'],
   [['token', 'verfy'], 'Cannot run "token verfy": it is not a command; "verify" may be meant.'],
   [['backup'], 'FILE must be given, once, received nothing'],
   [['backup', ''], 'FILE must be given, once, received ""'],
