@@ -59,7 +59,7 @@ test('one file has the flags that every run of tests needs: what they require, a
     exclude: ['**/node_modules', '**/made'],
   }).filter((path) => statSync(path).isFile());
   const runs = files.filter((path) =>
-    /preload\.ts[^]{1,80}support\/report\.ts/.test(readFileSync(path, 'utf8')),
+    /preload\.ts[\s\S]{1,80}support\/report\.ts/.test(readFileSync(path, 'utf8')),
   );
   assert.deepEqual(runs, ['tools/test']);
   assert.match(
