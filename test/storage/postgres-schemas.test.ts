@@ -300,6 +300,61 @@ test('a list of an older version in the second schema of the path is upgraded th
   assert.deepEqual(await server.faults(url), []);
 });
 
+for (const [what, sql, parts] of [
+  [
+    'functions without tables',
+    'DROP TABLE todos, categories, todo_schema, todo_tombstones, todo_purged, idempotency_keys CASCADE',
+    'todo_changed(), todo_removed(), todo_unseen(pg_snapshot, integer)',
+  ],
+  [
+    'tables without todo_schema',
+    'DROP TABLE todo_schema',
+    'categories, idempotency_keys, idempotency_keys_at, todo_changed(), todo_purge(), todo_purged, todo_removed(), ' +
+      'todo_tombstones, todo_tombstones_changed, todo_unseen(pg_snapshot, integer), todos, todos_changed',
+  ],
+  [
+    'a table of another program',
+    'DROP TABLE todos, todo_schema, todo_tombstones, todo_purged, idempotency_keys CASCADE; ' +
+      'DROP FUNCTION todo_changed, todo_removed, todo_unseen',
+    'categories',
+  ],
+  [
+    'an index of a table that was renamed',
+    'DROP TABLE categories, todo_schema, todo_tombstones, todo_purged, idempotency_keys CASCADE; ' +
+      'ALTER TABLE todos RENAME TO kept; DROP FUNCTION todo_changed, todo_removed, todo_unseen CASCADE',
+    'todos_changed',
+  ],
+  [
+    'a schema without its rows',
+    'DELETE FROM todo_schema; DROP TABLE todos, todo_tombstones, idempotency_keys CASCADE; DROP FUNCTION todo_changed',
+    'categories, todo_purged, todo_removed(), todo_unseen(pg_snapshot, integer)',
+  ],
+] as const) {
+  test(`${what} and no version: migrate, start, check and the rest name what is there and what to do, and make nothing`, async () => {
+    const url = await server.makeMigrated();
+    await server.execute(url, sql);
+    const there = 'SELECT oid FROM pg_class UNION ALL SELECT oid FROM pg_proc ORDER BY 1';
+    const before = await server.execute(url, there);
+    const refused = refusedAs(
+      `its schema public has no "todo_schema" with a version, but parts of a restore that failed, or of another program: ${parts}. Restore into an empty database, drop them if nobody needs them, or set another "search_path"`,
+    );
+    for (const open of [
+      () => openPatient(url),
+      () => openPatient(url, { migrate: false }),
+      () => migratePostgres(url),
+      () => openPostgresMaintenance(url),
+      () => openExport(url),
+      () => openImport(url),
+    ])
+      await assert.rejects(open(), { ...refused, reason: 'unavailable' });
+    assert.deepEqual(await server.execute(url, there), before);
+    await server.execute(url, 'CREATE SCHEMA empty');
+    const elsewhere = searching(url, 'empty');
+    await migratePostgres(elsewhere, true);
+    assert.deepEqual(await server.faults(elsewhere), []);
+  });
+}
+
 /** As pg_createsubscriber makes it. */
 const PUBLICATION = 'CREATE PUBLICATION all_tables FOR ALL TABLES';
 

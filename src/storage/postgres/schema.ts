@@ -15,7 +15,7 @@ import {
   TO_SERVE,
 } from './requirements.ts';
 import type { StatementPool } from './statement-pool.ts';
-import { FOREIGN_IDS, faultsBy } from './table-faults.ts';
+import { FOREIGN_IDS, faultsBy, LEFTOVERS } from './table-faults.ts';
 import { faultOf, findAllUnmet, findUnmet, grants, rightsFault } from './unmet-requirements.ts';
 
 export const MIGRATIONS = new Migrations(new URL('./migrations/', import.meta.url));
@@ -137,6 +137,7 @@ async function makeSchema(connection: PostgresConnection, anotherList: boolean):
       await ask(STAY_THERE);
       const schema = await schemaVersion(connection, anotherList);
       if (schema.version > MIGRATIONS.version) return schema;
+      if (schema.version === 0) throwFault((await faultsBy(connection, LEFTOVERS))[0]);
       for (const sql of MIGRATIONS.from(schema.version)) await ask(sql);
       if (schema.version < MIGRATIONS.version) {
         await ask('DELETE FROM todo_schema');
@@ -181,6 +182,7 @@ async function mend(connection: PostgresConnection): Promise<void> {
 /** As `migrate`, for a role that may change nothing: an older schema is a fault as well. The result is its version. */
 export async function checkSchema(connection: PostgresConnection): Promise<number> {
   const schema = await schemaVersion(connection);
+  if (schema.version === 0) throwFault((await faultsBy(connection, LEFTOVERS))[0]);
   throwFault(MIGRATIONS.olderFaultOf(schema.version) ?? MIGRATIONS.faultOf(schema));
   return schema.version;
 }

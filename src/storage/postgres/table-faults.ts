@@ -1,5 +1,6 @@
 import { UNLOGGED } from './durability.ts';
 import type { PostgresConnection } from './postgres-connection.ts';
+import { OWN_TABLES } from './requirements.ts';
 
 /** A restore of the data alone adds a row to existing ones. */
 const twins = (table: string, column: string): string =>
@@ -14,6 +15,19 @@ export const FOREIGN_IDS = `WITH next AS (SELECT pg_snapshot_xmax(pg_current_sna
   WHERE EXISTS (SELECT FROM todos, next WHERE changed >= next.id)
     OR EXISTS (SELECT FROM todo_tombstones, next WHERE changed >= next.id)
     OR EXISTS (SELECT FROM todo_purged, next WHERE changed >= next.id)`;
+
+/** Parts that stand where a list is to be made, while no row says that there is one. */
+export const LEFTOVERS = `WITH part (place, name) AS (
+    SELECT relnamespace, quote_ident(relname) FROM pg_class WHERE relname <> 'todo_schema' AND relname = ANY (${OWN_TABLES}
+      || ARRAY['todos_changed', 'todo_tombstones_changed', 'idempotency_keys_at'])
+    UNION ALL SELECT pronamespace, signature FROM pg_proc, format('%s(%s)', proname, oidvectortypes(proargtypes)) AS signature
+      WHERE signature IN ('todo_changed()', 'todo_removed()', 'todo_purge()', 'todo_unseen(pg_snapshot, integer)')
+  )
+  SELECT format('its schema %s has no "todo_schema" with a version, but parts of a restore that failed, or of another program: '
+    '%s. Restore into an empty database, drop them if nobody needs them, or set another "search_path"',
+    min(place::regnamespace::text), string_agg(name, ', ' ORDER BY name COLLATE "C")) AS fault
+  FROM part WHERE place = coalesce((SELECT relnamespace FROM pg_class WHERE oid = to_regclass('todo_schema')),
+    to_regnamespace(quote_ident(current_schema()))) HAVING count(*) > 0`;
 
 const FAULTS = [
   twins('todo_schema', 'version'),
