@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Agent, get } from 'node:https';
 import { createServer } from 'node:net';
 import { describe } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { HttpsProxyAgent } from 'https-proxy-agent';
 import { ProxyAgent, request } from 'undici';
 import { listen } from '../../test/support/folder.ts';
@@ -48,6 +49,26 @@ describe('the way through a proxy', () => {
         return { refused: message.endsWith('HTTP/1.1 100 Continue'), said: message.includes(host) };
       }),
     { refused: true, said: true },
+  );
+  holds(
+    'a request that is aborted while the agent of Node.js waits for its tunnel never ends: the keys would be asked for once',
+    async () => {
+      const proxy = createServer((socket) => void socket.on('error', () => {}).resume());
+      const HTTPS_PROXY = `http://127.0.0.1:${await listen(proxy)}`;
+      const agent = new Agent({ proxyEnv: { HTTPS_PROXY } });
+      const aborting = new AbortController();
+      const asked = get('https://issuer.example/jwks', { agent, signal: aborting.signal });
+      const ended = Promise.race(['error', 'close'].map((event) => once(asked, event))).catch(() => {});
+      const [socket] = await once(proxy, 'connection');
+      await once(socket, 'data');
+      aborting.abort();
+      const end = await Promise.race([ended.then(() => 'it ends'), pause(1_000, 'it does not')]);
+      agent.destroy();
+      socket.destroy();
+      await once(proxy.close(), 'close');
+      return end;
+    },
+    'it does not',
   );
   holds(
     'https-proxy-agent takes an answer of the proxy, which nothing has encrypted, for that of the issuer',
