@@ -41,12 +41,13 @@ export function createHttpServer(
   /** Connections of which one side has ended. New connections take their places (contract B5; D10). */
   const halfClosed = new Set<Duplex>();
   const givenUp = new WeakSet<Duplex>();
+  let onUnixSocket = false;
 
   const begin = (request: IncomingMessage, response: ServerResponse, known?: Fault) => {
     const connection = connections.get(request.socket);
     if (connection === undefined) return;
     const isHttp = connection.received(response);
-    const fault = isHttp ? (known ?? faultOf(request)) : NOT_HTTP;
+    const fault = isHttp ? (known ?? faultOf(request, onUnixSocket)) : NOT_HTTP;
     const isPermitted = fault === WRONG_ESCAPES && answers.permits(request);
     if (fault === undefined || isPermitted) receive(request, response, connection);
     else {
@@ -104,6 +105,11 @@ export function createHttpServer(
   // One field line beyond the limit is kept, so that the excess is seen: Node.js before 26.5.1 drops further lines without
   // an error.
   server.maxHeadersCount = MAX_FIELD_LINES + 1;
+  server.once('listening', () => {
+    const bound = server.address();
+    // It is null for a Unix socket that was given.
+    onUnixSocket = bound === null || typeof bound === 'string';
+  });
   server.on('connection', (socket: Socket) => {
     connections.set(socket, new ClientConnection(socket));
     for (const event of ['end', 'finish']) socket.once(event, () => halfClosed.add(socket));
@@ -142,12 +148,17 @@ function progressOf({ latest }: ClientConnection) {
   return { latest, complete: latest?.req.complete };
 }
 
+/** Node.js refuses a method that it does not know at the first wrong byte: no path is known by then, for a 405. */
+const UNKNOWN_METHOD =
+  'The request must begin with a method that this service knows, such as GET, in capitals; not with TLS or the PROXY ' +
+  'protocol.';
+
 /** The fault in an error of Node.js's parser; undefined when no client is there to read of it. */
 function parserFault(error: NodeJS.ErrnoException): Fault | undefined {
   if (error.code === 'HPE_HEADER_OVERFLOW') return { status: 431 };
   if (error.code === 'HPE_INVALID_EOF_STATE') return undefined;
   if (error.code === 'HPE_INVALID_METHOD') {
-    return { status: 400, detail: 'The request must begin with a method of HTTP, such as GET, in capitals.' };
+    return { status: 400, detail: UNKNOWN_METHOD };
   }
   if (error.code?.startsWith('HPE_')) return { status: 400, detail: 'The request is not valid HTTP/1.1.' };
   return undefined;

@@ -112,6 +112,19 @@ for (const host of [
   test(`${host} is a valid Host [Order 1]`, () => assert.equal(faultWith(host), undefined));
 }
 
+test('an empty Host is valid on a Unix socket alone, once, with an absolute target too [Order 1]', () => {
+  const empty = { rawHeaders: ['Host', ''], headers: { host: '' } };
+  assert.equal(faultOf(requestWith(empty), true), undefined);
+  assert.equal(faultOf(requestWith({ ...empty, url: 'http://a/todos' }), true), undefined);
+  const detail = 'The request must have exactly one valid Host header.';
+  for (const rawHeaders of [
+    ['Host', '', 'host', ''],
+    ['Host', '', 'HOST', 'a'],
+  ])
+    assert.deepEqual(faultOf(requestWith({ ...empty, rawHeaders }), true), { status: 400, detail });
+  assert.deepEqual(faultOf(requestWith({ headers: {} }), true), { status: 400, detail });
+});
+
 for (const hosts of [
   ['a', 'a'],
   [''],

@@ -8,9 +8,10 @@ const HOST_AND_PORT =
   /^(?:\[[0-9a-f:.]+\]|\[v[0-9a-f]+\.[\w.~!$&'()*+,;=:-]+\]|(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})+)(?::\d*)?$/i;
 
 /**
- * The fault of a request before routing (contract Order 1). Without a fault, puts the decoded path into `request.url`.
+ * The fault of a request before routing (contract Order 1). Without a fault, puts the decoded path into `request.url`. On
+ * a Unix socket a target may have no authority: `Host` is empty then (RFC 9112 §3.2).
  */
-export function faultOf(request: IncomingMessage): Fault | undefined {
+export function faultOf(request: IncomingMessage, onUnixSocket = false): Fault | undefined {
   if (request.rawHeaders.length > 2 * MAX_FIELD_LINES) return { status: 431 };
   if (request.httpVersionMajor !== 1) return NOT_HTTP;
   if (request.method === 'SOURCE') return malformed('The method SOURCE is for ICE.');
@@ -18,7 +19,9 @@ export function faultOf(request: IncomingMessage): Fault | undefined {
   if (repeated === 'host') return NO_HOST;
   if (repeated !== undefined) return malformed(`The header ${repeated} must not be repeated.`);
   const { host, 'transfer-encoding': coding } = request.headers;
-  if (host === undefined ? request.httpVersionMinor !== 0 : !HOST_AND_PORT.test(host)) return NO_HOST;
+  if (host === undefined && request.httpVersionMinor !== 0) return NO_HOST;
+  const mayBe = host === undefined || (host === '' && onUnixSocket);
+  if (!mayBe && !HOST_AND_PORT.test(host)) return NO_HOST;
   if (coding !== undefined && (request.httpVersionMinor === 0 || coding.toLowerCase() !== 'chunked')) {
     return malformed('The only transfer coding is chunked, and HTTP/1.0 has none.');
   }

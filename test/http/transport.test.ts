@@ -129,11 +129,21 @@ describe('Request validation', { concurrency: 16 }, () => {
     assert.equal(assertRefused(answers, 400).detail, 'The request is not valid HTTP/1.1.');
   });
 
-  for (const method of ['BREW', 'get', 'GETX']) {
-    test(`a method that Node.js does not know is said to be the fault · ${method}`, async () => {
-      const answers = await converse(demo.url, `${method} /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n`);
-      const detail = 'The request must begin with a method of HTTP, such as GET, in capitals.';
-      assert.equal(assertRefused(answers, 400).detail, detail);
+  for (const [what, begin] of Object.entries({
+    'a method of nobody': 'BREW ',
+    'a method of WebDAV': 'VERSION-CONTROL ',
+    'a method in lower case': 'put ',
+    'a method that goes on': 'GETX ',
+    TLS: '\u0016\u0003\u0001\u0000\u00a5\u0001\u0000\u0000\u00a1\u0003\u0003',
+    'the PROXY protocol, as text': 'PROXY TCP4 192.0.2.1 192.0.2.2 40000 80\r\nGET ',
+    'the PROXY protocol, as bytes': '\r\n\r\n\u0000\r\nQUIT\n\u0021\u0011\u0000\u000c\u0000',
+  })) {
+    test(`what Node.js does not know as a method is said to be the fault · ${what} [Order 1]`, async () => {
+      const bytes = Buffer.from(`${begin}/todos/1 HTTP/1.1\r\nHost: a\r\n\r\n`, 'latin1');
+      const detail =
+        'The request must begin with a method that this service knows, such as GET, in capitals; not with TLS or the ' +
+        'PROXY protocol.';
+      assert.equal(assertRefused(await converse(demo.url, bytes), 400).detail, detail);
     });
   }
 

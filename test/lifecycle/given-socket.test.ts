@@ -44,7 +44,8 @@ async function statusAt(url: string): Promise<number | undefined> {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');
   const asked = request({
-    ...(socketPath ? { socketPath } : { host, port }),
+    // No target has an authority there (contract Order 1).
+    ...(socketPath ? { socketPath, headers: { host: '' } } : { host, port }),
     path: '/todos/1',
     agent: false,
   });

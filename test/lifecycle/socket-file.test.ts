@@ -3,7 +3,9 @@ import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_proces
 import { once } from 'node:events';
 import { lstatSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -77,6 +79,28 @@ describe('TODO_SOCKET', { concurrency: 2, timeout: HANGS_MS }, () => {
     assert.match(stdout, /^TODO_SOCKET_MODE +660 +default$/m);
     assert.match(stdout, /^TODO_PORT +not used +PORT$/m);
     assert.doesNotMatch(stdout, /^TODO_HOST/m);
+  });
+
+  test('takes an empty Host, in one line, and no other value that TCP refuses [D13; Order 1]', async () => {
+    await using folder = await temporaryFolder();
+    const path = join(folder.path, 'todo.sock');
+    const { child, serving } = startAt(path);
+    assert.ok(await serving);
+    for (const [lines, status] of [
+      ['Host:\r\n', 200],
+      ['Host: \t\r\n', 200],
+      ['host: localhost\r\n', 200],
+      ['Host:\r\nHost:\r\n', 400],
+      ['Host:\r\nHost: a\r\n', 400],
+      ['', 400],
+      ['Host: :80\r\n', 400],
+      [`Host: ${path}\r\n`, 400],
+    ] as const) {
+      const socket = connect(path);
+      socket.end(`GET /todos/1 HTTP/1.1\r\n${lines}Connection: close\r\n\r\n`);
+      assert.match(await text(socket), new RegExp(`^HTTP/1.1 ${status} `), JSON.stringify(lines));
+    }
+    await kill(child);
   });
 
   test('development greets with it, and with no address for a browser [D22]', async () => {
