@@ -41,6 +41,8 @@ const rsaOnly = publicKey('rsa').export({ type: 'pkcs1', format: 'pem' }).toStri
 /** Content of the keys file, how many keys it has, and the ids of those that are skipped. */
 const KEYS: readonly (readonly [string, string, number, skipped?: string])[] = [
   ['a PEM public key', pem('p256'), 1],
+  ['a PEM public key behind a byte order mark', `\ufeff${pem('rsa')}`, 1],
+  ['a PEM public key with the line breaks of Windows', pem('rsa').replaceAll('\n', '\r\n'), 1],
   ['a PEM public key after a comment', `the key of the issuer\n${pem('rsa')}\n\n`, 1],
   ['a PEM public key of PKCS #1', rsaOnly, 1],
   ['a JWK', JSON.stringify(jwkOf(publicKey('ed'), 'ed')), 1],
@@ -64,7 +66,19 @@ const privatePem = privateKey('p256').export({ type: 'pkcs8', format: 'pem' }).t
 const privateSec1 = privateKey('p256').export({ type: 'sec1', format: 'pem' }).toString();
 const symmetric = { kty: 'oct', kid: 'shared', k: 'AAAA' };
 
-const FAULTS: readonly (readonly [string, string, RegExp])[] = [
+/** Made with `openssl req -x509 -newkey ed25519 -nodes -subj /CN=todo`. */
+const CERTIFICATE =
+  'MIIBMjCB5aADAgECAhQuSPEqNdj3jzZKugwwSaEeARqyJjAFBgMrZXAwDzENMAsGA1UEAwwEdG9kbzAeFw0yNjExMjExOTQy' +
+  'NTJaFw0zNjExMTgxOTQyNTJaMA8xDTALBgNVBAMMBHRvZG8wKjAFBgMrZXADIQBKuCGdGEs4hxoKyz9F9Iso/YNgHmiRZxDK' +
+  'HVr/BDquCKNTMFEwHQYDVR0OBBYEFPerxPkfATurXUlBKZkX3l+VgHmaMB8GA1UdIwQYMBaAFPerxPkfATurXUlBKZkX3l+V' +
+  'gHmaMA8GA1UdEwEB/wQFMAMBAf8wBQYDK2VwA0EAImSZB9Z2caLJuefxr1SdSxl2orwOXiMzykh/ZkWFYfX9JAwAyZyz18pi' +
+  'c5ZDC4Nz8T8M/9HJwRkDc4ZwCp+fAQ==';
+
+const BROKEN =
+  /^its PEM key is broken: its lines stand without blanks before them between "-----BEGIN PUBLIC KEY-----" and "-----END/;
+const PRIVATE_OR_CERTIFICATE = /^it is a private key or a certificate, and must be a public key$/;
+
+const FAULTS: readonly (readonly [string, string | Buffer, RegExp])[] = [
   ['nothing', '', /not a PEM public key, a JWK or a JWKS$/],
   ['text', 'a key', /not a PEM public key, a JWK or a JWKS$/],
   ['broken JSON', '{"keys":[', /not valid JSON$/],
@@ -76,12 +90,55 @@ const FAULTS: readonly (readonly [string, string, RegExp])[] = [
   ['a private PEM key of SEC 1', privateSec1, /private key/],
   ['an encrypted private PEM key', privatePem.replaceAll('PRIVATE', 'ENCRYPTED PRIVATE'), /private key/],
   ['a public and a private PEM key', `${pem('p256')}${privatePem}`, /private key/],
+  ['a PEM public key that is cut off', `${pem('p256').slice(0, 60)}\n-----END PUBLIC KEY-----\n`, BROKEN],
+  ['a PEM public key without its end', pem('rsa').slice(0, -40), BROKEN],
+  ['a PEM public key that is indented', pem('rsa').replaceAll(/^/gm, '  '), BROKEN],
+  ['a PEM public key in one line', pem('rsa').replaceAll('\n', ' '), BROKEN],
   [
-    'a PEM public key that is cut off',
-    `${pem('p256').slice(0, 60)}\n-----END PUBLIC KEY-----\n`,
-    /not a PEM public key/,
+    'two public PEM keys',
+    `${pem('p256')}${pem('rsa')}`,
+    /^it has 2 PEM keys: a PEM file has one, a JWKS has several$/,
   ],
-  ['two public PEM keys', `${pem('p256')}${pem('rsa')}`, /not a PEM public key/],
+  ...['\\n', '\\r\\n'].map(
+    (written) =>
+      [
+        `a PEM public key whose line breaks are ${written}`,
+        pem('rsa').replaceAll('\n', written),
+        /^its line breaks are written as "\\n": they must be real ones$/,
+      ] as const,
+  ),
+  [
+    'a PEM public key as a string of JSON',
+    JSON.stringify(pem('ed')),
+    /^its line breaks are written as "\\n"/,
+  ],
+  ...(['rsa', 'p256', 'ed'] as const).flatMap((name) => {
+    const bare = pem(name).split('\n').slice(1, -2);
+    const says =
+      /^it is a bare public key: it must have the lines "-----BEGIN PUBLIC KEY-----" and "-----END/;
+    return ['', '\n'].map((between) => [`the bare base64 of ${name}`, bare.join(between), says] as const);
+  }),
+  ['the bare base64 of PKCS #1', rsaOnly.split('\n').slice(1, -2).join(''), /^it is a bare public key/],
+  [
+    'a key in DER',
+    publicKey('rsa').export({ type: 'spki', format: 'der' }),
+    /^it is a key in DER \(openssl pkey/,
+  ],
+  ['the bare base64 of a private key', privatePem.split('\n').slice(1, -2).join(''), PRIVATE_OR_CERTIFICATE],
+  ['the bare base64 of a certificate', CERTIFICATE, PRIVATE_OR_CERTIFICATE],
+  ['a certificate in DER', Buffer.from(CERTIFICATE, 'base64'), PRIVATE_OR_CERTIFICATE],
+  ...['utf16le', 'utf16be'].flatMap((encoding) =>
+    [pem('rsa'), JSON.stringify(jwks())].flatMap((text) =>
+      ['', '\ufeff'].map((mark) => {
+        const bytes = Buffer.from(mark + text, 'utf16le');
+        return [
+          encoding,
+          encoding === 'utf16be' ? bytes.swap16() : bytes,
+          /^it is in UTF-16: write it in UTF-8$/,
+        ] as const;
+      }),
+    ),
+  ),
   ['a certificate', '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----', /certificate/],
   [
     'a private JWK',
@@ -141,14 +198,6 @@ test('the command of docs/identity-providers.md makes a file with one secret, wh
   const file = await readSecretFile(join(folder.path, 'secret'));
   assert.deepEqual([file.secrets.map((secret) => secret.length), file.readableByOthers], [[64], false]);
 });
-
-/** Made with `openssl req -x509 -newkey ed25519 -nodes -subj /CN=todo`. */
-const CERTIFICATE =
-  'MIIBMjCB5aADAgECAhQuSPEqNdj3jzZKugwwSaEeARqyJjAFBgMrZXAwDzENMAsGA1UEAwwEdG9kbzAeFw0yNjExMjExOTQy' +
-  'NTJaFw0zNjExMTgxOTQyNTJaMA8xDTALBgNVBAMMBHRvZG8wKjAFBgMrZXADIQBKuCGdGEs4hxoKyz9F9Iso/YNgHmiRZxDK' +
-  'HVr/BDquCKNTMFEwHQYDVR0OBBYEFPerxPkfATurXUlBKZkX3l+VgHmaMB8GA1UdIwQYMBaAFPerxPkfATurXUlBKZkX3l+V' +
-  'gHmaMA8GA1UdEwEB/wQFMAMBAf8wBQYDK2VwA0EAImSZB9Z2caLJuefxr1SdSxl2orwOXiMzykh/ZkWFYfX9JAwAyZyz18pi' +
-  'c5ZDC4Nz8T8M/9HJwRkDc4ZwCp+fAQ==';
 
 /** What is taken for a secret by mistake. */
 const KEYS_IN_DER = [

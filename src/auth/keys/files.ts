@@ -1,6 +1,5 @@
-import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
 import type { LogEvent } from '../../events.ts';
-import { asNotUsable, NotUsable, orUndefined } from '../../lib/errors.ts';
+import { asNotUsable, NotUsable } from '../../lib/errors.ts';
 import { parseJson } from '../../lib/parse-json.ts';
 import { fingerprintOf, readSmallFile } from '../../lib/small-file.ts';
 import { isDevelopmentSecret } from '../development.ts';
@@ -13,7 +12,8 @@ import {
   MAX_TRIES,
   readKeySet,
 } from './keys.ts';
-import { fromPublicKey, fromSecret, MIN_SECRET_LENGTH } from './verification-key.ts';
+import { isKey, isUtf16, readPem } from './pem.ts';
+import { fromSecret, MIN_SECRET_LENGTH } from './verification-key.ts';
 
 /** A file that is read again when it changes. */
 export interface FileSource {
@@ -96,8 +96,9 @@ export async function openWatchedKeys(source: FileSource, logEvent: LogEvent): P
  */
 export async function readKeysFile(path: string) {
   const { bytes } = await readSmallFile(path);
+  if (isUtf16(bytes)) throw new NotUsable('it is in UTF-16: write it in UTF-8');
   const text = bytes.toString('utf8').trim();
-  const set = text.startsWith('{') ? readJson(text) : readPem(text);
+  const set = text.startsWith('{') ? readJson(text) : readPem(text, bytes);
   if (set.fault !== undefined) throw new NotUsable(set.fault);
   const { length } = set.keys;
   const contents = `${length} public key${length === 1 ? '' : 's'} from TODO_AUTH_KEYS_FILE`;
@@ -111,19 +112,6 @@ function readJson(text: string): LoadedKeys {
   const secrets = set.skipped.filter(({ kind }) => kind === 'secret');
   if (secrets.length > 0) throw new NotUsable(describeSkipped(secrets));
   return set;
-}
-
-function readPem(text: string): LoadedKeys {
-  if (/-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/.test(text)) throw new NotUsable('it is a private key');
-  if (/-----BEGIN [A-Z0-9 ]*CERTIFICATE-----/.test(text)) {
-    throw new NotUsable('it is a certificate (openssl x509 -pubkey -noout prints its public key)');
-  }
-  const isOne = text.split('-----BEGIN ').length === 2;
-  const material = isOne ? orUndefined(() => createPublicKey(text)) : undefined;
-  if (material === undefined) throw new NotUsable('it is not a PEM public key, a JWK or a JWKS');
-  const key = fromPublicKey(material);
-  if ('reason' in key) throw new NotUsable(key.reason);
-  return { keys: [key], skipped: [] };
 }
 
 /**
@@ -164,6 +152,7 @@ function readSecret(line: string, number: number): Buffer {
 /** The reason why a secret must not be trusted, for people, without any of it. */
 function secretFault(secret: Buffer): string | undefined {
   if (isDevelopmentSecret(secret)) return 'must not be a development key';
+  // With a public key, anybody could sign (RFC 8725 §2.1).
   if (isKey(secret) || isKey(Buffer.from(secret.toString('latin1'), 'base64'))) {
     return 'must be an HMAC secret, received a key or a certificate: a public key belongs into TODO_AUTH_KEYS_FILE';
   }
@@ -175,19 +164,3 @@ function secretFault(secret: Buffer): string | undefined {
   }
   return undefined;
 }
-
-/** Whether a secret is a public key, with which anybody could sign (RFC 8725 §2.1). */
-function isKey(key: Buffer): boolean {
-  return KEY_PARSERS.some((parse) => orUndefined(() => parse(key)) !== undefined);
-}
-
-const KEY_PARSERS: readonly ((key: Buffer) => unknown)[] = [
-  // PEM, of a private key and a certificate too.
-  (key) => createPublicKey(key),
-  (key) => createPublicKey({ key, format: 'der', type: 'spki' }),
-  (key) => createPublicKey({ key, format: 'der', type: 'pkcs1' }),
-  (key) => new X509Certificate(key),
-  (key) => createPrivateKey({ key, format: 'der', type: 'pkcs8' }),
-  (key) => createPrivateKey({ key, format: 'der', type: 'pkcs1' }),
-  (key) => createPrivateKey({ key, format: 'der', type: 'sec1' }),
-];
