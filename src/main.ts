@@ -93,7 +93,6 @@ function notACommand(words: string, reason: string, help: string): number {
   return EXIT_CODES['wrong-usage'];
 }
 
-/** The help of the commands that begin with the same word. */
 function groupHelp(word: string): string {
   return `Usage: todo-service ${word} <command> [flags]
 

@@ -83,7 +83,6 @@ function whereTaken(file: string) {
   };
 }
 
-/** Removes older copies. The result is the exit code. */
 function keepNewest(made: string, keep: number, ending: Ending, database: DatabaseSettings): number {
   const own = database.engine === 'sqlite' ? database.address : undefined;
   const left = removeOldest(made, keep, ending, own);

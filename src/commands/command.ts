@@ -22,7 +22,6 @@ export interface CommandLine<Flags extends ParseArgsOptionsConfig, Operand exten
   readonly operand?: Operand;
 }
 
-/** The values that were given, by the names of flags and operand. */
 export type Given<Flags extends ParseArgsOptionsConfig, Operand extends string = never> = ReturnType<
   typeof parseArgs<{ options: Flags }>
 >['values'] & { readonly [O in Words<Operand>]: O extends `[${string}]` ? string | undefined : string };

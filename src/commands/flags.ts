@@ -6,13 +6,10 @@ export function flagsFor(...variables: readonly Variable[]): Record<string, { re
   return Object.fromEntries(flags.map((flag) => [flag, { type: 'string' }]));
 }
 
-/** The flags of `serve`. */
 export const SERVE_FLAGS = { ...flagsFor(...VARIABLES), 'no-migrate': { type: 'boolean' } } as const;
 
-/** The variables that are flags. */
 export const FLAGGED = VARIABLES.filter((variable) => flagOf(variable) !== undefined);
 
-/** The part of `--help` about the flags of `serve`. */
 export const serveFlagsHelp = () => `\
 ${settingsHelp(FLAGGED)}
   --no-migrate                            PostgreSQL: refuse an older schema instead of migrating it

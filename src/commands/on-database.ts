@@ -9,7 +9,6 @@ import { flagsFor, settingsHelp } from './flags.ts';
 const DATABASE_VARIABLES = ['TODO_DATABASE', 'TODO_DATA_DIR'] as const;
 export const DATABASE_FLAGS = flagsFor(...DATABASE_VARIABLES);
 
-/** The part of `--help` about these flags. */
 export const DATABASE_HELP = `\
 ${settingsHelp(DATABASE_VARIABLES)}
   -h, --help

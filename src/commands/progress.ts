@@ -82,7 +82,6 @@ export function forReader(
   };
 }
 
-/** The contents of an export, for people. */
 export function totals({ todos, categories, keys }: Counts, highestId: number): string {
   return `todos ${todos}, categories ${categories}, keys of creates ${keys}, highest id given out ${highestId}`;
 }

@@ -49,7 +49,6 @@ const CLOSING_MS = 5_000;
 
 const LINE = { action: 'start', flags: SERVE_FLAGS, help: HELP };
 
-/** `todo-service serve`: serves until a signal. */
 export const serve = defineCommand(LINE, async (flags, env) => {
   const { config } = await readConfig(flags, env).catch((error) => {
     printUnknownVariables(env);
@@ -94,7 +93,6 @@ function printNotStarted(error: unknown): number {
   return printFault(LINE.action, error);
 }
 
-/** Writes the line of production's log. */
 function announce(config: Config, service: Service, logEvent: LogEvent): void {
   const { environment, from, profile, traces } = config;
   const { url, adminUrl, database, keys } = service;
@@ -111,7 +109,6 @@ function announce(config: Config, service: Service, logEvent: LogEvent): void {
   });
 }
 
-/** Writes the lines of development, for a person. */
 async function greet(config: Config, service: Service, output: Output): Promise<void> {
   const { environment, from, profile, traces } = config;
   const { url, adminUrl, database, keys } = service;

@@ -115,13 +115,11 @@ function wrong(wanted: string, received: string): WrongUsage {
   return new WrongUsage(`${wanted}, received ${JSON.stringify(received)}`);
 }
 
-/** Claims that every token has. */
 const STANDARD_CLAIMS = ['sub', 'name', 'role', 'iss', 'aud', 'iat', 'nbf', 'exp', 'jti'];
 
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 const MAX_LIFETIME = 3650 * 86_400;
 
-/** Seconds of a lifetime. */
 function readLifetime(text: string): number {
   const [, amount, unit = ''] = /^([1-9][0-9]{0,8})([smhd])$/.exec(text) ?? [];
   const seconds = Number(amount) * (SECONDS[unit] ?? 0);

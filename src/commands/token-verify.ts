@@ -30,7 +30,6 @@ Examples:
 
 const MARKS = { ok: 'ok     ', failed: 'FAILED ', unknown: '-      ' };
 
-/** `todo-service token verify`: explains the verdict on a token. */
 export const tokenVerify = defineCommand(
   { action: 'verify', flags: flagsFor(...VARIABLES), operand: 'TOKEN', help: HELP },
   async (given, env) => {

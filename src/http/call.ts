@@ -7,7 +7,6 @@ import type { ClientConnection } from '../wire/client-connection.ts';
 import { IncomingBody } from './body.ts';
 import { traceIdOf } from './trace-id.ts';
 
-/** The route of a request. */
 export interface Target {
   /** The pattern of the path, such as `/todos/:id`. */
   readonly path: string;

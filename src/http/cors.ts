@@ -88,7 +88,6 @@ export function openCors(origins: readonly string[], logEvent: LogEvent) {
   };
 }
 
-/** The origin of a preflight; undefined for any other request. */
 function originOfPreflight({ method, url, headers }: IncomingMessage): string | undefined {
   if (method !== 'OPTIONS' || url === '*') return undefined;
   return headers['access-control-request-method'] === undefined ? undefined : headers.origin;

@@ -19,7 +19,6 @@ import { traceIdOf } from './trace-id.ts';
  */
 export type Admit = (call: Call, access: Access) => Answer | undefined | Promise<Answer | undefined>;
 
-/** The parts that differ between listeners. */
 export interface PipelineParts {
   readonly routes: readonly Route[];
   /** Identification of callers. Without it every route has to be open. */

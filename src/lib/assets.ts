@@ -9,7 +9,6 @@ import { Worker, type WorkerOptions } from 'node:worker_threads';
  */
 const IN_EXECUTABLE = 'sea:';
 
-/** The text of a file. */
 export function readAsset(url: URL): string {
   return url.protocol === IN_EXECUTABLE ? getAsset(keyOf(url), 'utf8') : readFileSync(url, 'utf8');
 }

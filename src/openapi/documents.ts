@@ -5,7 +5,6 @@ const FILES = {
   'error-demo': new URL('./error-demo.v1.json', import.meta.url),
 };
 
-/** A profile has one document. */
 export type Documented = keyof typeof FILES;
 
 export function isDocumented(profile: string): profile is Documented {

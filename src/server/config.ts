@@ -33,17 +33,13 @@ export async function readConfig(flags: GivenFlags, env: NodeJS.ProcessEnv) {
     audit: settings.read('TODO_AUDIT') === 'on',
     /** Exact origins; browser applications of these may use the service. */
     corsOrigins: readOrigins(settings),
-    /** Sockets at a time. */
     maxConnections: settings.read('TODO_MAX_CONNECTIONS'),
-    /** Seconds that an idle connection stays. */
     keepAliveSeconds: settings.read('TODO_KEEP_ALIVE_SECONDS'),
     /** Seconds from the start of draining until open connections are cut off. */
     shutdownSeconds: settings.read('TODO_SHUTDOWN_SECONDS'),
     /** Seconds for which a service that is no longer ready goes on as before. */
     shutdownDelaySeconds: settings.read('TODO_SHUTDOWN_DELAY_SECONDS'),
-    /** Undefined without an admin listener. */
     admin: readAdmin(settings),
-    /** Undefined without traces. */
     traces: readTraces(settings),
   };
   if (name === 'error-demo') {
@@ -123,7 +119,6 @@ export function readAdminConfig(env: NodeJS.ProcessEnv): TcpAddress {
   return settings.whenSound(admin);
 }
 
-/** Undefined when no admin listener is configured. */
 function readAdmin(settings: Settings): TcpAddress | undefined {
   const port = settings.read('TODO_ADMIN_PORT');
   if (port === undefined) return undefined;

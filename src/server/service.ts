@@ -20,7 +20,6 @@ import { ADAPTERS, nameOf } from './engines.ts';
 
 export type Service = Awaited<ReturnType<typeof openService>>;
 
-/** The log of a service, and its count of dropped lines. */
 interface ServiceLog {
   readonly logEvent: LogEvent;
   readonly output: { readonly dropped: number };
@@ -63,7 +62,6 @@ export async function openService(config: Config, log: ServiceLog, stop?: AbortS
   return {
     /** For example `http://127.0.0.1:5080`, or `unix:/run/todo.sock`. */
     url,
-    /** The URL of the admin listener, when there is one. */
     adminUrl: admin?.url,
     /** The place of the todos, without a password; undefined when they are in memory. */
     database: profile.database,
@@ -159,7 +157,6 @@ async function buildOf(config: Config): Promise<Build> {
   return { ...running, database: { system, schemaVersion: MIGRATIONS.version } };
 }
 
-/** The parts that a profile adds to a service. */
 interface OpenProfile extends Pick<PipelineParts, 'routes' | 'admit' | 'answerFault'> {
   readonly database?: string;
   readonly keys?: string;

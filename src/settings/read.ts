@@ -36,7 +36,6 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags) {
 
   const given = (variable: Variable) => givenAs(variable, env, flags);
 
-  /** The value as it was given; undefined when it is not set. */
   function text(variable: Variable): string | undefined {
     return given(variable)?.text;
   }
@@ -95,7 +94,6 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags) {
     whenSound,
     /** The value of another program's variable, for example of libpq; undefined when it is empty. */
     other: (name: string) => env[name] || undefined,
-    /** The faults so far, in order. */
     faults: faults as readonly string[],
     /** The settings that were read so far, with the values in force; undefined where there is none. May be secret. */
     inForce: inForce as ReadonlyMap<Variable, string | number | undefined>,

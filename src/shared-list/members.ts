@@ -114,10 +114,8 @@ export type Todo = { readonly id: number } & {
   readonly [Name in keyof TodoMembers]: Stored<TodoMembers[Name]>;
 };
 
-/** The members of a todo that a create sets. */
 export const CREATED = MEMBERS.filter((member) => member.inCreate);
 
-/** The columns of `MEMBERS`, for a list in SQL. */
 export const COLUMN_NAMES = MEMBERS.map(({ column }) => column);
 
 /** The values, in the order of `MEMBERS`; null for one that is missing. */

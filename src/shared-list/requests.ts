@@ -7,10 +7,8 @@ import { KEY_MALFORMED, SUBJECT_MISSING } from './endpoint-errors.ts';
 import type { EntityTag, EntityTags, Preconditions } from './entity-tags.ts';
 import { CREATED, hasMembers, MEMBERS, MISSING, type Row, type Sent, type TodoMembers } from './members.ts';
 
-/** Parses the body of `POST /todos`. */
 export const parseCreateTodo = (body: object) => parse(body, CREATED);
 
-/** Parses the body of `PUT /todos/{id}`. */
 export const parseReplaceTodo = (body: object) => parse(body, MEMBERS);
 
 /** Parses the members of a body; others are ignored (contract B6). */

@@ -40,13 +40,11 @@ export interface Maintenance extends AsyncDisposable {
   inspect(): Promise<Inspection>;
 }
 
-/** Schema versions before and after a migration. */
 export interface Migrated {
   readonly from: number;
   readonly to: number;
 }
 
-/** The results of an inspection, for people. */
 export interface Inspection {
   readonly facts: Readonly<Record<string, string | number>>;
   /** The faults, one line each; none when all is well. */

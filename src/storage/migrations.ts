@@ -1,6 +1,5 @@
 import { listAssets, readAsset } from '../lib/assets.ts';
 
-/** The version of a database's schema. */
 export interface SchemaVersion {
   /** 0 when there is none. */
   readonly version: number;
@@ -29,7 +28,6 @@ export class Migrations {
     return this.#read;
   }
 
-  /** The version that this program works with. */
   get version(): number {
     return this.#files.length;
   }

@@ -83,7 +83,6 @@ const LISTED_HOST = /^(?:\[([0-9A-Fa-f:.]+(?:%25[\w.]+)?)\]|([^[\]:]*))(?::(\d*)
 
 const UNREADABLE = 'the connection string cannot be read';
 
-/** A connection string, read together with libpq's variables. */
 export type Connection = ReturnType<typeof readConnectionString>;
 
 /**
@@ -142,7 +141,6 @@ export function readConnectionString(text: string, variable: (name: string) => s
     user,
     database: get('dbname') || user,
     password: get('password'),
-    /** Whether the string itself has a password. */
     hasPassword: inString.password !== undefined,
     applicationName: get('application_name') ?? 'todo-service',
     options: get('options'),

@@ -100,7 +100,6 @@ export function openMetrics(
   let lastCommit: number | undefined;
 
   return {
-    /** Counts a request that has begun. */
     begun: (method: string) => count(underWay, knownMethod(method)),
 
     onStep(step: Step): void {

@@ -118,7 +118,6 @@ function decideBy({ parentBased, ratio }: Sampling): (parent: Parent | undefined
   };
 }
 
-/** The spans of one request. */
 type Spans = ReturnType<typeof openSpans>;
 
 /** Begins the span of a request, which its steps and its end complete. */

@@ -32,7 +32,6 @@ export class ClientConnection {
   /** The parser's own listeners. */
   readonly #parse: (slice: Bytes) => void;
   readonly #parseEnd: () => void;
-  /** Bytes that have come and are not parsed. */
   #unparsed: Bytes | undefined;
   #latest: ServerResponse | undefined;
   /** Whether the body of the latest request is not wanted: its caller is not known yet, or the body is too large. */

@@ -45,7 +45,6 @@ export function lookAtGiven(): { readonly what: string; readonly socket?: GivenS
   return { what: 'a socket that does not listen, or is of another network namespace' };
 }
 
-/** The row of a socket in the tables of the kernel; empty when there is none. */
 function rowOf(kind: string, inode: string): readonly string[] {
   const inodeAt = kind === 'unix' ? 6 : 9;
   const rows = TABLES.filter((table) => table.startsWith(NET + kind) && existsSync(table)).flatMap((table) =>

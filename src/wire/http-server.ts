@@ -18,7 +18,6 @@ export type Receive = (
   connection: ClientConnection,
 ) => void;
 
-/** A server and the connections that are open. */
 export interface HttpServer {
   readonly server: Server;
   readonly connections: ReadonlyMap<Duplex, ClientConnection>;
@@ -164,7 +163,6 @@ function parserFault(error: NodeJS.ErrnoException): Fault | undefined {
   return undefined;
 }
 
-/** The headers of a last answer. */
 function headersOf({ headers, body }: FaultAnswer) {
   return { ...headers, 'content-length': String(Buffer.byteLength(body)), connection: 'close' };
 }

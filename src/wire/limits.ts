@@ -17,7 +17,6 @@ export const LIMITS = {
   silenceTimeout: 5_000,
 };
 
-/** All limits of a listener. */
 export interface Limits extends Readonly<typeof LIMITS> {
   /**
    * Milliseconds that an idle connection stays. Longer than the load balancer's limit: the load balancer has to close

@@ -84,7 +84,6 @@ export function openListener(options: ListenerOptions) {
       if (opened !== undefined) opened.server.maxConnections = maxConnections;
     },
 
-    /** Counts since the start. */
     get figures() {
       return {
         open: opened?.connections.size ?? 0,

@@ -6,7 +6,6 @@ import { dirname } from 'node:path';
 import { errorCode } from '../lib/errors.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 
-/** The file of a Unix socket. */
 export interface SocketFile {
   /** Absolute, at most `LONGEST_PATH`. */
   readonly path: string;

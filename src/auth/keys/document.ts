@@ -8,7 +8,6 @@ import { quoteReceived } from '../../lib/quote.ts';
 import { type HttpProxy, leadsTo, openTunnel } from './proxy.ts';
 import { parseTrustedAddress, withoutQuery } from './trusted-address.ts';
 
-/** Options of a fetch from an issuer. */
 export interface FetchOptions {
   /** Bounds the time of all requests, tunnels included. */
   readonly signal: AbortSignal;

@@ -113,7 +113,6 @@ export function currentKeys(source: string, logEvent: LogEvent) {
 /** Keys in canonical order. The same array as long as nothing about the set has changed. */
 export type KeySet = readonly VerificationKey[];
 
-/** The keys in a document. */
 export interface LoadedKeys {
   readonly keys: KeySet;
   readonly skipped: readonly SkippedKey[];

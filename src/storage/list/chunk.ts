@@ -11,11 +11,9 @@ export const CHUNK_SIZE = 256;
 export interface Chunk {
   /** Ascending by id, as JSON, a comma before each. */
   readonly json: Uint8Array<ArrayBuffer>;
-  /** The tag of `json`. */
   readonly etag: EntityTag;
 }
 
-/** The number of the chunk that a todo belongs to. */
 export function chunkOf(id: number): number {
   return Math.floor(id / CHUNK_SIZE);
 }

@@ -9,7 +9,6 @@ export interface ProcessKey {
   readonly secretKey: number;
 }
 
-/** The process, and the way to it. */
 export type ServerProcess = NonNullable<ReturnType<typeof processOf>>;
 
 /**

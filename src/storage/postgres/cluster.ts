@@ -26,7 +26,6 @@ const KEEP_ALIVE_DELAY_MS = 10_000;
  */
 const CLIENT_CHECK_INTERVAL_MS = 2_000;
 
-/** The purpose of a connection. */
 export interface ConnectionRequirements {
   /** Milliseconds after which the server gives up a statement. */
   readonly statementMs: number;

@@ -124,7 +124,6 @@ export class ListElsewhere extends Error {
   override readonly name = 'ListElsewhere';
 }
 
-/** The reason why a host is unfit. */
 export interface HostFailure {
   readonly host: Host;
   readonly error: unknown;

@@ -26,10 +26,8 @@ export const PATIENT_MS = 60_000;
 /** SQL; with a name, a statement that is prepared once on each connection. */
 export type Statement = string | QueryConfig;
 
-/** The rows of a statement. */
 export type Ask = <Row extends QueryResultRow>(statement: Statement) => Promise<readonly Row[]>;
 
-/** The limit of the wait for an answer. */
 export interface AnswerLimit {
   /** Milliseconds until the answer is there; with `parts`, until the next part of it is. */
   readonly withinMs: number;
@@ -110,7 +108,6 @@ export class PostgresConnection {
     return this.#lost;
   }
 
-  /** Whether a transaction is open. */
   get inTransaction(): boolean {
     return this.#status !== 'I';
   }

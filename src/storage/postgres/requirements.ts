@@ -11,7 +11,6 @@ export interface Requirement {
   readonly name: string;
   /** The right, where one is needed; of a column or a trigger, its name; of a path, the name of the table. */
   readonly part?: string;
-  /** The type of a column. */
   readonly type?: string;
   /** The function that needs the right: as its owner with SECURITY DEFINER, else as the role that asks, which undefined is. */
   readonly by?: string;
@@ -30,7 +29,6 @@ const TODO = Object.fromEntries(MEMBERS.map(({ column, kind }) => [column, kind]
 const CATEGORY = { id: 'integer', name: 'text' };
 const KEY = { key: 'text', body: 'text', todo_id: 'integer', at: 'timestamptz' };
 
-/** The requirements of an instance that serves. */
 export const TO_SERVE: readonly Requirement[] = [
   ...ofTable('todos', { id: 'integer', ...TODO, changed: 'xid8' }, WRITE),
   ...ofTable('categories', CATEGORY, READ),
@@ -65,10 +63,8 @@ export const TO_PURGE: readonly Requirement[] = [
 /** The requirements without those of writes alone. */
 export const TO_CHECK = TO_SERVE.filter(({ part }) => !TO_WRITE.includes(part));
 
-/** The requirements of a reader of the whole list. */
 export const TO_READ_LIST = TO_SERVE.filter(({ kind, by }) => kind === 'rows' && by === undefined);
 
-/** The requirements of reading the version of the schema. */
 export const TO_READ_VERSION = TO_CHECK.filter(({ name }) => name === 'todo_schema');
 
 export const toUseCategories = (right: 'SELECT' | 'INSERT' | 'UPDATE') =>

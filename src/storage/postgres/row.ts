@@ -9,7 +9,6 @@ export const SELECTED = [
   ...MEMBERS.map(({ name, column, kind }) => `todos.${column}::${kind} AS "${name}"`),
 ].join(', ');
 
-/** The columns that a write sets. */
 export const COLUMNS = COLUMN_NAMES.join(', ');
 
 /** The parameters for them, `valuesOf` a todo, from number `first` on. */

@@ -31,7 +31,6 @@ export class TodoCache {
     this.#todos = cacheOf(limit);
   }
 
-  /** Bytes of its todos, as `limit` counts them. */
   get bytes(): number {
     return this.#todos.calculatedSize;
   }

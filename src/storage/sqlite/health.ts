@@ -23,7 +23,6 @@ export class DatabaseHealth implements Disposable {
   /** The version of the schema that `#unmet` belongs to. */
   #knownVersion: unknown;
 
-  /** @param reader A connection to the file. */
   constructor(file: KnownFile, reader: DatabaseSync, logEvent: LogEvent) {
     this.file = file;
     this.#reader = reader;

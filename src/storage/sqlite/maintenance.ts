@@ -54,7 +54,6 @@ export function openSqliteMaintenance(path: string): Maintenance {
   };
 }
 
-/** As `openSqliteMaintenance`, the connection alone. */
 function openBeside(path: string): DatabaseSync {
   using parts = new DisposableStack();
   try {

@@ -6,7 +6,6 @@ import { serveThread } from './thread.ts';
 
 const NEXT_ID = 'SELECT min(id) AS id FROM todos WHERE id >= ?';
 
-/** The part of the list to read. */
 export interface ListPart {
   readonly chunks: Iterable<number>;
   /** The number from which on every chunk is read too. */

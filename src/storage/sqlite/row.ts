@@ -25,7 +25,6 @@ export function columnValues(todo: TodoMembers): readonly SQLInputValue[] {
   return valuesOf(todo).map((value) => (typeof value === 'boolean' ? Number(value) : value));
 }
 
-/** Finds one todo by its id. */
 export function prepareFind(database: DatabaseSync): (id: number) => Todo | undefined {
   const find = prepareRows(database, `${SELECT} FROM todos WHERE id = ?`);
   return (id) => {

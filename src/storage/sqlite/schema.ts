@@ -124,7 +124,6 @@ export function checkOwner(database: DatabaseSync): void {
   );
 }
 
-/** The value of a pragma that is a number. */
 export function pragma(database: DatabaseSync, name: string): number {
   return Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
 }

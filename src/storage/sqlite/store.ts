@@ -88,7 +88,6 @@ export async function openSqliteStore(path: string, options: SqliteOptions): Pro
   };
 }
 
-/** The parts of a store, which end with `opened`. */
 async function openParts(path: string, options: SqliteOptions) {
   const { logEvent, cacheBytes } = options;
   await using parts = new AsyncDisposableStack();

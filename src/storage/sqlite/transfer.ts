@@ -183,7 +183,6 @@ export function importInto(database: DatabaseSync) {
   };
 }
 
-/** Sets the highest id that a table was ever given. */
 export function setHighest(database: DatabaseSync, table: 'categories' | 'todos', highest: number): void {
   database.prepare(FORGET_HIGHEST).run(table);
   database.prepare(SET_HIGHEST).run(table, highest);

@@ -86,7 +86,6 @@ export const contentBy = (wereGiven: string): string => `SELECT CASE
       THEN 'it has other categories than those of a first start'
   END AS content`;
 
-/** @param content The result of `contentBy`. */
 export function notEmpty(content: unknown): StoreUnavailable {
   const wanted = 'make a new one, and set TODO_DATABASE to it';
   return new StoreUnavailable(`the database must be empty, and ${content}: ${wanted}`);

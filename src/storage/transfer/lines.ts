@@ -33,7 +33,6 @@ const id = <Name extends string>(name: Name) => rule(name, `an integer from 1 to
 const digest = <Name extends string>(name: Name) =>
   rule(name, 'a SHA-256 in base64url, 43 characters', (value) => matches(value, /^[\w-]{43}$/));
 
-/** The first line. */
 export const HEAD = [
   rule('format', `"${FORMAT}"`, (value) => value === FORMAT),
   rule('version', `${VERSION}, the newest that this program reads`, (value) => value === VERSION),
@@ -67,7 +66,6 @@ export const KEY = [
   ),
 ] as const;
 
-/** The last line. */
 export const END = [
   rule('sha256', '64 hexadecimal digits in lower case', (value) => matches(value, /^[0-9a-f]{64}$/)),
 ] as const;
