@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { LogEvent } from '../events.ts';
 import { readList } from '../lib/list-setting.ts';
-import { hasPlaceholder } from '../lib/one-address.ts';
+import { isOneAddress } from '../lib/one-address.ts';
 import type { Settings } from '../settings/read.ts';
 import type { Answer } from './answer.ts';
 
@@ -108,5 +108,5 @@ export function readOrigins(settings: Settings): readonly string[] {
 
 function originOf(text: string): string | undefined {
   const url = URL.parse(text);
-  return url?.origin === text && /^https?:$/.test(url.protocol) && !hasPlaceholder(text) ? text : undefined;
+  return url?.origin === text && /^https?:$/.test(url.protocol) && isOneAddress(text) ? text : undefined;
 }

@@ -12,16 +12,7 @@ const ENCODED = /%(?:2C|3B|7C|20|22|7B|7D|3C|3E|24)/gi;
  * any character.
  */
 export function isOneAddress(text: string): boolean {
-  const plain = decoded(text);
-  return !SEVERAL.test(plain) && !PLACEHOLDER.test(plain);
-}
-
-/** Whether an address of a list has no placeholder. */
-export function hasPlaceholder(text: string): boolean {
-  return PLACEHOLDER.test(decoded(text));
-}
-
-function decoded(text: string): string {
   const address = text.replace(/:\/\/[^/?#]*@/, '://');
-  return address.replaceAll(ENCODED, (written) => decodeURIComponent(written));
+  const plain = address.replaceAll(ENCODED, (written) => decodeURIComponent(written));
+  return !SEVERAL.test(plain) && !PLACEHOLDER.test(plain);
 }

@@ -4,10 +4,8 @@ import type { LoadedKeys } from './keys.ts';
 import { fromPublicKey } from './verification-key.ts';
 
 /** Whether bytes are text as Windows PowerShell writes it: a byte order mark, or a character of ASCII in two bytes. */
-export function isUtf16([first, second]: Buffer): boolean {
-  return (
-    (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff) || first === 0 || second === 0
-  );
+export function isUtf16(bytes: Buffer): boolean {
+  return /^(?:\xff\xfe|\xfe\xff|\0|.\0)/s.test(bytes.toString('latin1', 0, 2));
 }
 
 /** @throws {NotUsable} when the text is not one public key in PEM. The message has none of its content. */
@@ -32,37 +30,22 @@ function explainNoPem(text: string, bytes: Buffer): string {
     if (text.includes('\\n')) return 'its line breaks are written as "\\n": they must be real ones';
     return `its PEM key is broken: its lines stand without blanks before them between ${LINES}`;
   }
-  const decoded = Buffer.from(text, 'base64');
-  if (isOtherKey(bytes) || isOtherKey(decoded))
-    return 'it is a private key or a certificate, and must be a public key';
-  if (isKey(bytes)) return 'it is a key in DER (openssl pkey -pubin -inform DER prints it as PEM)';
-  if (isKey(decoded)) return `it is a bare public key: it must have the lines ${LINES} around it`;
+  const isBare = isKey(bytes) || isKey(Buffer.from(text, 'base64'));
+  if (isBare)
+    return `it is a key or a certificate without PEM: a public key stands in base64 between ${LINES}`;
   return 'it is not a PEM public key, a JWK or a JWKS';
 }
 
-/** Whether bytes are a key or a certificate, in PEM or DER. */
+/** Whether bytes are a key or a certificate. */
 export function isKey(key: Buffer): boolean {
-  return isOtherKey(key) || parses(key, PUBLIC_PARSERS);
+  return PARSERS.some((parse) => orUndefined(() => parse(key)) !== undefined);
 }
 
-/** Whether it is a private key or a certificate in DER. */
-function isOtherKey(key: Buffer): boolean {
-  return parses(key, OTHER_PARSERS);
-}
-
-function parses(key: Buffer, parsers: readonly ((key: Buffer) => unknown)[]): boolean {
-  return parsers.some((parse) => orUndefined(() => parse(key)) !== undefined);
-}
-
-/** They take private keys too. */
-const PUBLIC_PARSERS: readonly ((key: Buffer) => unknown)[] = [
+const PARSERS: readonly ((key: Buffer) => unknown)[] = [
   // PEM, of a private key and a certificate too.
   (key) => createPublicKey(key),
   (key) => createPublicKey({ key, format: 'der', type: 'spki' }),
   (key) => createPublicKey({ key, format: 'der', type: 'pkcs1' }),
-];
-
-const OTHER_PARSERS: readonly ((key: Buffer) => unknown)[] = [
   (key) => new X509Certificate(key),
   (key) => createPrivateKey({ key, format: 'der', type: 'pkcs8' }),
   (key) => createPrivateKey({ key, format: 'der', type: 'pkcs1' }),

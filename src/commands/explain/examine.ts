@@ -105,14 +105,12 @@ const EXPLAIN: Readonly<Record<Exclude<CheckName, 'signature'>, Explain>> = {
   },
 };
 
-/** Names the times that are no finite number: `1e999` is written so, and read as infinity. */
+/** Names the times that are no finite number, as `1e999` is none. */
 function explainTimeForm(times: Times): string {
   const wrong = Object.entries(times).filter(([, value]) => value !== undefined && !Number.isFinite(value));
+  const shown = (value: unknown) => (typeof value === 'number' ? 'a number without end' : quoteJson(value));
   return wrong
-    .map(([name, value]) => {
-      const received = typeof value === 'number' ? 'a number without end' : quoteJson(value);
-      return `${quoteJson(name)} must be seconds since 1970, received ${received}`;
-    })
+    .map(([name, value]) => `"${name}" must be seconds since 1970, received ${shown(value)}`)
     .join(', ');
 }
 
