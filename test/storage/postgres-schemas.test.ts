@@ -300,6 +300,29 @@ test('a list of an older version in the second schema of the path is upgraded th
   assert.deepEqual(await server.faults(url), []);
 });
 
+test('a schema that an extension keeps from the role stops a migration with the right that mends it', async () => {
+  const { owner, url } = await server.makeOwnedDatabase();
+  const superuser = url.replace(owner, 'postgres');
+  // As pglogical does without an event trigger.
+  await server.execute(
+    superuser,
+    `CREATE SCHEMA "of others"; CREATE TABLE "of others".seen (i integer); GRANT SELECT ON "of others".seen TO PUBLIC;
+    CREATE FUNCTION looks() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM FROM "of others".seen; END $$;
+    CREATE EVENT TRIGGER looks ON ddl_command_end EXECUTE FUNCTION looks()`,
+  );
+  const grant = `GRANT USAGE ON SCHEMA "of others" TO ${owner}`;
+  await assert.rejects(migratePostgres(url), {
+    message: new RegExp(`: permission denied for schema of others \\(.*\\): ${grant}$`),
+  });
+  await server.execute(superuser, grant);
+  await migratePostgres(url);
+  await server.execute(superuser, `REVOKE USAGE ON SCHEMA "of others" FROM ${owner}`);
+  await using operator = await openPostgresMaintenance(url);
+  const { facts, faults } = await operator.inspect();
+  assert.match(String(facts.definitions), /^not compared: permission denied for schema of others \(/);
+  assert.deepEqual(faults, []);
+});
+
 for (const [what, sql, parts] of [
   [
     'functions without tables',

@@ -14,9 +14,10 @@ import {
   TO_READ_VERSION,
   TO_SERVE,
 } from './requirements.ts';
+import { rightsToMigrate } from './rights-to-migrate.ts';
 import type { StatementPool } from './statement-pool.ts';
 import { FOREIGN_IDS, faultsBy, LEFTOVERS } from './table-faults.ts';
-import { faultOf, findAllUnmet, findUnmet, grants, rightsFault } from './unmet-requirements.ts';
+import { faultOf, findAllUnmet, findUnmet, rightsFault } from './unmet-requirements.ts';
 
 export const MIGRATIONS = new Migrations(new URL('./migrations/', import.meta.url));
 
@@ -72,15 +73,6 @@ const SIZE = `SELECT sum(pg_total_relation_size(own))::float8 AS bytes FROM unne
 /** Milliseconds for which a size holds. */
 const SIZE_INTERVAL_MS = 60_000;
 
-/** The right that a role lacks to migrate: the ownership of a table, or else that to make one. */
-const LACK = `SELECT quote_ident(current_user) AS role, coalesce((
-    SELECT 'the ownership of the tables' FROM unnest(${OWN_TABLES}) AS own
-      JOIN pg_class ON pg_class.oid = to_regclass(own) WHERE NOT pg_has_role(relowner, 'USAGE') LIMIT 1
-  ), (
-    SELECT format('GRANT CREATE ON SCHEMA %I TO %I', nspname, current_user) FROM pg_namespace
-      WHERE oid = coalesce((SELECT relnamespace FROM pg_class WHERE oid = to_regclass('todo_schema')),
-        to_regnamespace(quote_ident(current_schema()))) AND NOT has_schema_privilege(oid, 'CREATE')
-  )) AS lack`;
 const ANY_CATEGORY = 'SELECT id FROM categories LIMIT 1';
 
 /**
@@ -148,7 +140,9 @@ async function makeSchema(connection: PostgresConnection, anotherList: boolean):
     });
   } catch (error) {
     if (!hasCode(error, INSUFFICIENT_PRIVILEGE)) throw error;
-    throw new Error(`${messageOf(error)}${await rightsToMigrate(connection)}`, { cause: error });
+    throw new Error(`${messageOf(error)}${await rightsToMigrate(connection, messageOf(error))}`, {
+      cause: error,
+    });
   }
 }
 
@@ -235,19 +229,6 @@ async function findsList(connection: PostgresConnection, anotherList: boolean): 
   if (list?.found) return true;
   if (list?.elsewhere && !anotherList) throw new ListElsewhere(list.elsewhere);
   return false;
-}
-
-/** The right that a role lacks to migrate, and the way with fewer; "" where it has all, and another rule refuses. */
-async function rightsToMigrate(connection: PostgresConnection): Promise<string> {
-  const [who] = await connection.run<{ role: string; lack: string | null }>(LACK);
-  if (!who?.lack) return '';
-  return (
-    `. To migrate, its role needs ${who.lack}; else run "todo-service migrate" as the owner of the schema, ` +
-    `and serve with --no-migrate, which needs less: ${grants(
-      [...TO_SERVE, ...TO_PURGE].filter(({ by }) => by === undefined),
-      who.role,
-    )}`
-  );
 }
 
 /** Throws a fault as an Error for people; does nothing without one. */
