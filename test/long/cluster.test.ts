@@ -76,7 +76,7 @@ async function layOutCluster(start: (url: string, data: string) => Promise<Serve
       secrets.set(secret.name, secret.url);
     } else if (verb === 'delete') jobs.delete(job);
     else if (verb === 'scale') await scale(Number(flagOf(words, 'replicas')));
-    else if (call.startsWith('wait --for=delete pod --selector=app=todo-service ')) {
+    else if (call.startsWith('wait --for=delete pod --selector=todo-service=serve ')) {
       if (hangs) throw new Error('timed out waiting for the condition');
       await ending;
     } else if (call === 'apply --filename=-') {
