@@ -29,7 +29,8 @@ export function openListener(options: ListenerOptions) {
   const { name, logEvent, answers } = options;
   const limits = { ...LIMITS, ...options.limits };
   let opened: (HttpServer & Bound) | undefined;
-  const refused = new Map<number, number>();
+  // From the start: a rate misses the first count of a series that begins with it.
+  const refused = new Map([400, 408, 417, 431].map((status) => [status, 0]));
   let dropped = 0;
   /** Connections that were dropped in the episode under way. */
   let droppedNow = 0;

@@ -59,8 +59,10 @@ test('the buckets of a histogram grow up to its count', async () => {
   assert.equal(valuesOf(exposition, `${name}_bucket`, { le: '+Inf' })[0], 1);
 });
 
-test('what is refused before routing is counted by status', async () => {
+test('what is refused before routing is counted by status, from 0', async () => {
   await using list = await startWatched();
+  const none = valuesOf(await scrape(list.adminUrl), 'todo_refused_requests_total');
+  assert.deepEqual(none, [0, 0, 0, 0]);
   await converse(list.url, 'not http\r\n\r\n');
   await converse(list.url, 'GET / HTTP/1.1\r\n\r\n');
   await converse(list.url, `GET / HTTP/1.1\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`);
