@@ -66,7 +66,7 @@ describe('Three instances on one machine', { concurrency: false }, () => {
         const { code, stderr } = await machine.restart();
         assert.deepEqual([code, stderr], [0, '']);
       });
-      assert.deepEqual(seen, { failures: {}, notOnce: 0 });
+      assert.deepEqual(seen, { failures: {}, notOnce: 0, twice: 0 });
       assert.deepEqual(
         orders,
         [1, 2, 3].flatMap((number) => [`stop ${number}`, `start ${number}`, `up ${number}`]),

@@ -65,9 +65,13 @@ export class Holder implements Disposable {
     return begun;
   }
 
-  /** Waits for this event in the log of the program. */
+  /** Waits for this event in the log of the program. @throws Error when that ends before. */
   async logged(event: string): Promise<void> {
-    for (;;) if ((await until(this.#lines, 'event')).event === event) return;
+    for (;;) {
+      const line = await until(this.#lines, 'event', 'ended');
+      if (line.event === event) return;
+      if ('ended' in line) throw new Error(`the program ended with ${line.ended} before "${event}"`);
+    }
   }
 
   /** Waits for the end of the program: its exit code, or the number of a signal below 0. */
@@ -83,14 +87,14 @@ export class Holder implements Disposable {
   }
 }
 
-/** The next line of JSON with this member. */
-async function until(lines: AsyncIterator<string>, member: string) {
+/** The next line of JSON with one of these members. */
+async function until(lines: AsyncIterator<string>, ...members: readonly string[]) {
   for (;;) {
     const { value, done } = await lines.next();
-    if (done) throw new Error(`the parent ended without "${member}"`);
+    if (done) throw new Error(`the parent ended without "${members}"`);
     if (!value.startsWith('{')) continue;
     const line = JSON.parse(value);
-    if (member in line) return line;
+    if (members.some((member) => member in line)) return line;
   }
 }
 

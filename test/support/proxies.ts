@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -16,7 +17,7 @@ export interface ReverseProxy extends AsyncDisposable {
 export type StartProxy = (port: number) => Promise<ReverseProxy>;
 
 /** Debian puts them where only root looks. */
-const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
+export const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
 
 const examples = fileURLToPath(new URL('../../deploy/proxies/', import.meta.url));
 
@@ -36,14 +37,23 @@ export function noNginx(): string | false {
 }
 
 /** The example of the documents, with other ports, and patience for a slow machine. */
-export const startHaproxyOfHeld: StartProxy = (port) => startHaproxyOf(port, (example) => example);
+export const startHaproxyOfHeld =
+  (program = 'haproxy'): StartProxy =>
+  (port) =>
+    startHaproxyOf(port, (example) => example, program);
 
 /** The same, with the lines for an instance whose address nobody holds. */
-export const startHaproxy: StartProxy = (port) =>
-  startHaproxyOf(port, (example) => {
-    const [first = '', rest = ''] = withoutHeld(example).split(NOBODY_HOLDS);
-    return first + rest.replace(/^( *)# (?=server|use-server|listen|bind|errorfile)/gm, '$1');
-  });
+export const startHaproxy =
+  (program = 'haproxy'): StartProxy =>
+  (port) =>
+    startHaproxyOf(
+      port,
+      (example) => {
+        const [first = '', rest = ''] = withoutHeld(example).split(NOBODY_HOLDS);
+        return first + rest.replace(/^( *)# (?=server|use-server|listen|bind|errorfile)/gm, '$1');
+      },
+      program,
+    );
 
 /** An instance behind a proxy, on 127.0.0.1. */
 export interface Behind {
@@ -81,12 +91,16 @@ function severalOf(example: string, lines: RegExp): string {
   return (withoutHeld(example).split(NOBODY_HOLDS)[0] ?? '').replace(uncommented, '$1');
 }
 
-/** An example without its lines for an instance whose address systemd holds, and with kept connections. */
+/** An example without its lines for an instance whose address systemd holds. */
 function withoutHeld(example: string): string {
-  return example.replace(/^ *server (?:one )?127\.0\.0\.1:.*\n/gm, '').replace(/# (?=keepalive)/g, '');
+  return example.replace(/^ *server (?:one )?127\.0\.0\.1:.*\n/gm, '');
 }
 
-async function startHaproxyOf(port: number, change: (example: string) => string): Promise<ReverseProxy> {
+async function startHaproxyOf(
+  port: number,
+  change: (example: string) => string,
+  program = 'haproxy',
+): Promise<ReverseProxy> {
   const folder = await temporaryFolder();
   const own = await freePort();
   const example = change(withPorts(await readFile(join(examples, 'haproxy.cfg'), 'utf8'), port, own));
@@ -95,17 +109,24 @@ async function startHaproxyOf(port: number, change: (example: string) => string)
     .replace(/^( *maxconn) \d+$/m, '$1 300')
     .replaceAll('127.0.0.1:8081', `127.0.0.1:${await freePort()}`);
   const file = await folder.write('haproxy.cfg', config);
-  return started(spawn('haproxy', ['-db', '-f', file], { env, stdio: 'inherit' }), own, folder);
+  return started(spawn(program, ['-db', '-f', file], { env, stdio: 'inherit' }), own, folder);
 }
 
 /** The example of the documents, with other ports and folders, and patience for a slow machine. */
 export const startNginx: StartProxy = (port) => startNginxOf('nginx.conf', port, (example) => example);
 
-/** The example for several instances, with its lines for one whose address is held. */
-export const startNginxOfHeld: StartProxy = (port) =>
-  startNginxOf('nginx-several.conf', port, (example) =>
-    example.replace(/^ *(?:server 10\.|keepalive).*\n/gm, '').replace(/# (?=server \S+ max_fails=0;)/g, ''),
-  );
+/** The example for several instances, as the page changes it for one whose address is held. */
+export const startNginxOfHeld =
+  (program = 'nginx'): StartProxy =>
+  (port) =>
+    startNginxOf('nginx-several.conf', port, heldOf, program);
+
+/** What the page's command makes of an example. */
+function heldOf(example: string): string {
+  const page = readFileSync(new URL('../../docs/behind-a-proxy.md', import.meta.url), 'utf8');
+  const [, script = ''] = /^sed -e '([^']+)'/m.exec(page) ?? [];
+  return spawnSync('sed', ['-e', script], { input: example, encoding: 'utf8' }).stdout;
+}
 
 /** The example for several instances, on two machines. */
 export const startNginxOfTwo = (one: Behind, two: Behind): Promise<ReverseProxy> =>
@@ -124,6 +145,16 @@ export const startNginxOfThree = (instances: readonly Behind[]): Promise<Reverse
       example.replace(/^ *server 10\..*\n/gm, ''),
     ),
   );
+
+/** An example, started with this limit of open files, which it may raise. */
+export const startNginxWithLimit =
+  (example: string, limit: number): StartProxy =>
+  (port) =>
+    startNginxOf(example, port, (text) => text.replace('10.0.0.1:5080', `127.0.0.1:${port}`), 'sh', [
+      '-c',
+      `ulimit -Sn ${limit} && exec nginx "$@"`,
+      'sh',
+    ]);
 
 /** An example with the service below /api, beside a page's files. */
 export const startNginxWithPage =
@@ -158,10 +189,12 @@ async function startNginxOf(
   name: string,
   port: number,
   change: (example: string) => string,
+  program = 'nginx',
+  before: readonly string[] = [],
 ): Promise<ReverseProxy> {
   const folder = await temporaryFolder();
   const own = await freePort();
-  const example = change(withPorts(await readFile(join(examples, name), 'utf8'), port, own));
+  const example = withPorts(change(await readFile(join(examples, name), 'utf8')), port, own);
   const file = join(folder.path, 'nginx.conf');
   const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
   const places = folders.map((name) => `${name}_temp_path "${folder.path}/${name}";`).join('\n');
@@ -173,27 +206,42 @@ async function startNginxOf(
     join(folder.path, 'bridge.js'),
     patient(await readFile(join(examples, 'bridge.js'), 'utf8')),
   );
-  const child = spawn('nginx', ['-e', join(folder.path, 'error.log'), '-c', file], { env, stdio: 'inherit' });
+  const words = [...before, '-e', join(folder.path, 'error.log'), '-c', file];
+  const child = spawn(program, words, { env, stdio: 'inherit' });
   return started(child, own, folder);
 }
 
-/** Each that has an example in the documents, how it is started, and why that cannot be done here. */
-export const proxies = [
-  ['HAProxy', startHaproxy, noHaproxy()],
-  ['nginx', startNginx, noNginx()],
-] as const;
+/** Starts a program with this example, with other ports. @param wordsOf The words behind the program, for the file. */
+export async function startExample(
+  name: string,
+  port: number,
+  change: (example: string, folder: string) => string,
+  program: string,
+  wordsOf: (file: string) => readonly string[],
+): Promise<ReverseProxy> {
+  const folder = await temporaryFolder();
+  const own = await freePort();
+  const example = withPorts(await readFile(join(examples, name), 'utf8'), port, own);
+  const file = await folder.write(name, change(example, folder.path));
+  return started(spawn(program, wordsOf(file), { env, stdio: ['ignore', 'ignore', 'inherit'] }), own, folder);
+}
 
 function withPorts(example: string, port: number, own: number): string {
   return patient(example)
-    .replaceAll('127.0.0.1:5080', `127.0.0.1:${port}`)
-    .replaceAll('127.0.0.1:8080', `127.0.0.1:${own}`);
+    .replace(/127\.0\.0\.1:5080\b/g, `127.0.0.1:${port}`)
+    .replace(/127\.0\.0\.1:8080\b/g, `127.0.0.1:${own}`)
+    .replace('http://:8080', `http://:${own}`)
+    .replace(/port_value: 5080\b/, `port_value: ${port}`)
+    .replace(/port_value: 8080\b/, `port_value: ${own}`);
 }
 
 /** What bridges 10 s bridges 100: a service that is stopped and started on a slow machine may take longer than the first. */
 function patient(example: string): string {
   return example
     .replace('retries 40', 'retries 400')
-    .replace('timeout server 30s', 'timeout server 130s')
+    .replaceAll('num_retries: 40', 'num_retries: 400')
+    .replace(/(timeout server|timeout:) 30s/g, '$1 130s')
+    .replace('lb_try_duration 10s', 'lb_try_duration 100s')
     .replace('PATIENCE_MS = 10000', 'PATIENCE_MS = 100000');
 }
 
