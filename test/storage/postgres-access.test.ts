@@ -21,7 +21,7 @@ import { atPort, PASSWORD, PostgresServer } from './postgres-server.ts';
 import { reach, switchOnTls } from './postgres-tls.ts';
 import { serve } from './served.ts';
 import { startTcpProxy } from './tcp-proxy.ts';
-import { addedTo, found, listed, replacement } from './todos.ts';
+import { addedTo, found, listed, newTodo, replacement } from './todos.ts';
 import { startWriters } from './writers.ts';
 
 const server = await PostgresServer.startForAll();
@@ -434,6 +434,24 @@ describe('PgBouncer in transaction mode', { skip: missing('pgbouncer') }, () => 
       message:
         /: its pooler must keep a transaction on one connection, as PgBouncer does with "pool_mode = transaction": transaction blocks not allowed in statement pooling mode$/,
     });
+  });
+
+  test('a database that is made read-only gets no write after KILL and RESUME on the console, until both are said again', async () => {
+    await using role = await pooled(NEEDED, 'admin_users = postgres');
+    await using store = await openPatient(role.url);
+    const { port, pathname } = new URL(role.url);
+    const console = new URL('/pgbouncer', atPort(server.url, Number(port))).href;
+    const setReadOnly = async (value?: 'on') => {
+      await server.setForDatabase(role.direct, 'default_transaction_read_only', value);
+      for (const word of ['KILL', 'RESUME']) await server.execute(console, `${word} ${pathname.slice(1)}`);
+    };
+    const isMade = () => store.add(newTodo('a', 1)).then(Boolean, () => false);
+    assert.equal(await isMade(), true);
+    await setReadOnly('on');
+    assert.deepEqual([await isMade(), await isMade()], [false, false]);
+    await setReadOnly();
+    while (!(await isMade()));
+    assert.equal((await listed(store)).length, 2);
   });
 
   test('operators migrate, look and add through it', async () => {
