@@ -12,7 +12,7 @@ import { printCannot, readNumber } from './command.ts';
 import { writeExport } from './export.ts';
 import { DATABASE_HELP, onDatabase } from './on-database.ts';
 import { print } from './print.ts';
-import { slowProgress, totals } from './progress.ts';
+import { printRefused, slowProgress, totals } from './progress.ts';
 import { endByItself, endBySignal } from './signals.ts';
 import { printUnfinished } from './unfinished.ts';
 
@@ -98,8 +98,9 @@ async function copyTo(file: string, { engine, address }: DatabaseSettings): Prom
 async function copySqlite(address: string, file: string, partial: string): Promise<string> {
   const sqlite = await ADAPTERS.sqlite.backup();
   endBySignal(() => sqlite.remove(partial));
-  const { path, bytes, todos } = await sqlite.backup(address, file, slowProgress(), partial);
+  const { path, bytes, todos, refused } = await sqlite.backup(address, file, slowProgress(), partial);
   endByItself();
+  printRefused(refused);
   return `${path}: ${bytes} bytes, ${todos === 1 ? '1 todo' : `${todos} todos`}`;
 }
 

@@ -5,8 +5,9 @@ import { print } from './print.ts';
 
 const HELP = `Usage: todo-service check [flags]
 
-Prints engine, schema version, durability settings and counts of the database, and looks for damage: SQLite's
-integrity_check and foreign_key_check read the whole file. The service may be running. Changes no data.
+Prints engine, schema version, durability settings and counts of the database, and looks for damage, which SQLite's
+integrity_check does, and for rows that import would refuse. Reads all rows. The service may be running. Changes no
+data.
 
 ${DATABASE_HELP}
 

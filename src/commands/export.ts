@@ -8,7 +8,7 @@ import { messageOf } from '../lib/errors.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 import { ADAPTERS } from '../server/engines.ts';
 import type { ExportSource } from '../storage/transfer/contents.ts';
-import { exportParts } from '../storage/transfer/lines.ts';
+import { exportParts } from '../storage/transfer/write-export.ts';
 import { printCannot } from './command.ts';
 import { DATABASE_HELP, onDatabase } from './on-database.ts';
 import { print } from './print.ts';
@@ -26,10 +26,10 @@ backup, may have an older schema.
 
 ${DATABASE_HELP}
 
-Exit codes: 0 all was written, 2 wrong usage, 65 the SQLite file is empty, damaged or not of this service, 69 the
-database cannot be used, 74 FILE or standard output did not take all of it, 78 faults in the configuration, 129, 130
-or 143 ended by a signal. With any code but 0, there is no FILE, and standard output has no last line, so that
-import refuses it.
+Exit codes: 0 all was written, 2 wrong usage, 65 import would refuse rows, of which up to 100 are named, or the SQLite
+file is empty, damaged or not of this service, 69 the database cannot be used, 74 FILE or standard output did not take
+all of it, 78 faults in the configuration, 129, 130 or 143 ended by a signal. With any code but 0, there is no FILE,
+and standard output has no last line, so that import refuses it.
 
 Examples:
   todo-service export /backup/todos-$(date +%F).jsonl

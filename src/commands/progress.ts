@@ -85,3 +85,10 @@ export function forReader(
 export function totals({ todos, categories, keys }: Counts, highestId: number): string {
   return `todos ${todos}, categories ${categories}, keys of creates ${keys}, highest id given out ${highestId}`;
 }
+
+/** Prints the rows of a copy that an import refuses (`rowFaults`) on standard error. */
+export function printRefused(faults: readonly string[] = []): void {
+  if (faults.length === 0) return;
+  const lines = faults.map((fault) => `  ${fault}\n`).join('');
+  process.stderr.write(`The copy is whole, but an import would refuse these rows:\n${lines}`);
+}

@@ -7,7 +7,7 @@ import { printCannot, readNumber, WrongUsage } from './command.ts';
 import { importFile, readBackup } from './import.ts';
 import { DATABASE_HELP, onDatabase, printLogMoved } from './on-database.ts';
 import { print } from './print.ts';
-import { slowProgress, totals } from './progress.ts';
+import { printRefused, slowProgress, totals } from './progress.ts';
 import { endByItself, endBySignal } from './signals.ts';
 import { printUnfinished } from './unfinished.ts';
 
@@ -44,7 +44,8 @@ export const restore = onDatabase(
       );
     };
     const restoring = database.engine === 'sqlite' ? restoreSqlite : restorePostgres;
-    const { counts, highestId, old } = await restoring(database, file, highestOf);
+    const { counts, refused, highestId, old } = await restoring(database, file, highestOf);
+    printRefused(refused);
     const known = nextId === undefined ? old?.highestId : nextId - 1;
     const ids =
       known !== undefined && known <= highestId

@@ -234,34 +234,18 @@ test('a backup never replaces what is there, nor goes where no file can be: one 
   assert.equal((await stat(taken)).size, 8);
 });
 
-for (const [what, sql, faults] of [
-  [
-    'todos whose category does not exist',
-    "INSERT INTO todos (title, category_id) VALUES ('a', 9), ('b', 9)",
-    [
-      'row 1 of todos names a category that does not exist',
-      'row 2 of todos names a category that does not exist',
-    ],
-  ],
-  ...['categories', 'todos', 'idempotency_keys'].map(
-    (table) =>
-      [
-        `that the table ${table} is missing`,
-        `DROP TABLE ${table}`,
-        [`no such table: ${table === 'categories' ? 'main.' : ''}${table}`],
-      ] as const,
-  ),
-] as const) {
-  test(`check finds ${what}: 1, and a backup of it is refused and leaves nothing behind`, async () => {
+for (const table of ['categories', 'todos', 'idempotency_keys']) {
+  test(`check finds that the table ${table} is missing: 1, and a backup of it is refused and leaves nothing behind`, async () => {
     const path = await newDatabase();
-    execute(path, sql);
+    execute(path, `DROP TABLE ${table}`);
+    const fault = `no such table: ${table === 'categories' ? 'main.' : ''}${table}`;
     const { code, stdout, stderr } = await run(`sqlite:${path}`, ['check']);
     assert.deepEqual({ code, stderr }, { code: 1, stderr: '' });
-    assert.ok(stdout.endsWith(`\n${faults.map((fault) => `FAULT  ${fault}\n`).join('')}`), stdout);
+    assert.ok(stdout.endsWith(`\nFAULT  ${fault}\n`), stdout);
     const copy = newPath('copy.db');
     await refused(`sqlite:${path}`, ['backup', copy], {
       code: 1,
-      stderr: new RegExp(`^Cannot back up [^\n]*: ${faults[0]}[^\n]*\n$`),
+      stderr: new RegExp(`^Cannot back up [^\n]*: ${fault}[^\n]*\n$`),
     });
     assert.deepEqual(readdirSync(dirname(copy)), []);
   });

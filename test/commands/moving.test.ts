@@ -12,7 +12,7 @@ import { MEMBERS } from '../../src/shared-list/members.ts';
 import * as postgres from '../../src/storage/postgres/transfer.ts';
 import { MIGRATIONS } from '../../src/storage/sqlite/schema.ts';
 import * as sqlite from '../../src/storage/sqlite/transfer.ts';
-import { exportParts } from '../../src/storage/transfer/lines.ts';
+import { exportParts } from '../../src/storage/transfer/write-export.ts';
 import { exportOf, idsTo } from '../storage/moving.ts';
 import { execute, fill, newPath } from '../storage/new-files.ts';
 import { type Served, serve } from '../storage/served.ts';
@@ -171,7 +171,10 @@ function describeMoving({ make, makeMigrated, execute }: Engine): void {
 
   for (const [content, sql] of [
     ['it has todos', "INSERT INTO todos (title, category_id) VALUES ('a', 1)"],
-    ['it has keys of creates', "INSERT INTO idempotency_keys (key, body, todo_id) VALUES ('k', 'b', 1)"],
+    [
+      'it has keys of creates',
+      `INSERT INTO idempotency_keys (key, body, todo_id) VALUES ('${'k'.repeat(43)}', '${'b'.repeat(43)}', 1)`,
+    ],
     [
       'ids of todos were given out',
       "INSERT INTO todos (title, category_id) VALUES ('a', 1); DELETE FROM todos",

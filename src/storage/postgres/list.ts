@@ -69,7 +69,7 @@ const KEEP_TABLE = 'LOCK TABLE todos IN ACCESS SHARE MODE';
 const READ_MOMENT = `SELECT ${MOMENT}`;
 
 /** The todos after an id, as many as one statement brings. */
-export const READ_PART = `SELECT ${SELECTED} FROM todos WHERE id > $1 ORDER BY id LIMIT ${PART_SIZE}`;
+const READ_PART = `SELECT ${SELECTED} FROM todos WHERE id > $1 ORDER BY id LIMIT ${PART_SIZE}`;
 
 /** Milliseconds without a call after which the list is read anew. Tombstones stay for a day. */
 const LONGEST_KEPT_MS = 3_600_000;

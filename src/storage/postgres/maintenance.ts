@@ -4,18 +4,20 @@ import { messageOf } from '../../lib/errors.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
 import { StoreUnavailable } from '../../shared-list/store.ts';
 import type { Category, Inspection, Maintenance, Migrated } from '../maintenance.ts';
+import { rowFaults } from '../transfer/write-export.ts';
 import { addressOf } from './address.ts';
 import { connect } from './checked-postgres-connection.ts';
 import { Cluster } from './cluster.ts';
 import { compareDefinitions } from './definitions.ts';
 import { checkLogged } from './durability.ts';
 import { hasCode, INSUFFICIENT_PRIVILEGE, isIdTaken, NoServer, toStoreError } from './error.ts';
+import { SNAPSHOT, sourceBy } from './export-source.ts';
 import { TO_CHECK, TO_PURGE, toUseCategories } from './requirements.ts';
 import { checkSchema, migrate, renewChanges, TAKE_LOCK } from './schema.ts';
 import { tableFaults } from './table-faults.ts';
 import { faultOf, findAllUnmet, rightsFault } from './unmet-requirements.ts';
 
-export const LIST_CATEGORIES = 'SELECT id, name FROM categories ORDER BY id';
+const LIST_CATEGORIES = 'SELECT id, name FROM categories ORDER BY id';
 const ADD_CATEGORY = `INSERT INTO categories (name)
   SELECT $1 WHERE NOT EXISTS (SELECT FROM categories WHERE name = $1) RETURNING id, name`;
 const RENAME_CATEGORY = `UPDATE categories SET name = $2
@@ -85,6 +87,12 @@ export async function openPostgresMaintenance(connectionString: string): Promise
       }));
       const { facts, faults } = await asStoreError('read', inspected);
       const unpurged = faultOf(await asStoreError('read', findAllUnmet(connection, TO_PURGE)));
+      const judging = connection.transaction(
+        async (ask) => rowFaults(await sourceBy(ask)),
+        'COMMIT',
+        SNAPSHOT,
+      );
+      const refused = await asStoreError('read', judging);
       const comparing = compareDefinitions(connection, Number(facts['schema version']));
       const compared = await asStoreError('read', comparing);
       const off = ['fsync', 'full_page_writes']
@@ -95,6 +103,7 @@ export async function openPostgresMaintenance(connectionString: string): Promise
         faults: [
           ...off,
           ...faults,
+          ...refused,
           ...compared.faults,
           ...(unpurged ? [`tombstones are not purged: ${unpurged}`] : []),
           ...unmet.behind.map(({ fault }) => fault),

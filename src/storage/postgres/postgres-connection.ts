@@ -197,8 +197,12 @@ export class PostgresConnection {
    * Runs `work` in one transaction, whatever the role's own settings are: it may take long, and each statement sees the
    * changes that others have committed before it. A rollback waits for no synchronous standby.
    */
-  async transaction<T>(work: (ask: Ask) => Promise<T>, end: 'COMMIT' | 'ROLLBACK' = 'COMMIT'): Promise<T> {
-    const ask = await this.begin(PATIENT_MS, 'ISOLATION LEVEL READ COMMITTED');
+  async transaction<T>(
+    work: (ask: Ask) => Promise<T>,
+    end: 'COMMIT' | 'ROLLBACK' = 'COMMIT',
+    mode = 'ISOLATION LEVEL READ COMMITTED',
+  ): Promise<T> {
+    const ask = await this.begin(PATIENT_MS, mode);
     try {
       const made = await work(ask);
       await this.run(end);

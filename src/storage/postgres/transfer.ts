@@ -1,34 +1,22 @@
-import { MEMBERS, type Todo } from '../../shared-list/members.ts';
+import { MEMBERS } from '../../shared-list/members.ts';
 import { OutcomeUnknown, StoreUnavailable } from '../../shared-list/store.ts';
-import type { Category } from '../maintenance.ts';
 import {
   COUNT_KEYS,
-  type Counts,
   contentBy,
   type ExportSource,
   type ImportTarget,
-  type KeptKey,
   notEmpty,
-  PART_SIZE,
   type ParsedTodo,
 } from '../transfer/contents.ts';
 import { addressOf } from './address.ts';
 import { connect } from './checked-postgres-connection.ts';
 import { Cluster } from './cluster.ts';
 import { checkLogged } from './durability.ts';
-import { READ_PART } from './list.ts';
-import { asStoreError, LIST_CATEGORIES } from './maintenance.ts';
+import { SNAPSHOT, sequenceOf, sourceBy } from './export-source.ts';
+import { asStoreError } from './maintenance.ts';
 import type { Ask, PostgresConnection } from './postgres-connection.ts';
-import { HIGHEST_RECORDED_IDS } from './requirements.ts';
 import { COLUMNS } from './row.ts';
 import { checkReadableSchema, migrate } from './schema.ts';
-
-/** Within a transaction, `now()` stays the same. */
-const KEPT = `FROM idempotency_keys WHERE at > now() - interval '24 hours'`;
-const COUNT = `SELECT (SELECT count(*)::int FROM categories) AS categories, (SELECT count(*)::int FROM todos) AS todos,
-  (SELECT count(*)::int ${KEPT}) AS keys`;
-const READ_KEYS = `SELECT key, body, todo_id AS "todoId", floor(extract(epoch FROM at))::float8 AS at
-  ${KEPT} AND key > $1 ORDER BY key LIMIT ${PART_SIZE}`;
 
 /** A sequence that was called has given out an id. */
 const CONTENT = contentBy(`EXISTS (SELECT 1 FROM todo_tombstones)
@@ -56,25 +44,7 @@ const ADD_TODOS = `INSERT INTO todos (id, ${COLUMNS}) OVERRIDING SYSTEM VALUE SE
  * @throws {OperatorError} when it cannot be reached, or has an older or a newer schema.
  */
 export function openExport(connectionString: string): Promise<ExportSource> {
-  const mode = 'ISOLATION LEVEL REPEATABLE READ, READ ONLY';
-  return begin(connectionString, checkReadableSchema, mode, async (ask) => {
-    const [counts] = await ask<Counts>(COUNT);
-    const categories = await ask<Category>(LIST_CATEGORIES);
-    // A sequence belongs to no snapshot: read after it, it is above all of its rows.
-    const [ever] = await ask<{ highest: number }>(
-      `SELECT greatest(last_value - (NOT is_called)::int, (${HIGHEST_RECORDED_IDS.todos}))::int AS highest
-        FROM ${await sequenceOf('todos', ask)}`,
-    );
-    if (counts === undefined || ever === undefined) throw new StoreUnavailable('the server counted nothing');
-    return {
-      counts,
-      highestId: ever.highest,
-      categories,
-      todosAfter: (id) => ask<Todo>({ text: READ_PART, values: [id] }),
-      keysAfter: (key) => ask<KeptKey>({ text: READ_KEYS, values: [key] }),
-      check: async () => void (await ask('SELECT')),
-    };
-  });
+  return begin(connectionString, checkReadableSchema, SNAPSHOT, sourceBy);
 }
 
 /**
@@ -153,13 +123,6 @@ async function begin<T extends object>(
 async function assertEmpty(ask: Ask): Promise<void> {
   const [row] = await ask<{ content: string | null }>(CONTENT);
   if (row?.content) throw notEmpty(row.content);
-}
-
-/** The sequence that gives out the ids of a table, as SQL writes it. */
-async function sequenceOf(table: string, ask: Ask): Promise<string> {
-  const text = "SELECT pg_get_serial_sequence($1, 'id')::regclass::text AS name";
-  const [row] = await ask<{ name: string }>({ text, values: [table] });
-  return row?.name ?? '';
 }
 
 const TODO_MEMBERS: readonly (keyof ParsedTodo)[] = ['id', ...MEMBERS.map(({ name }) => name)];

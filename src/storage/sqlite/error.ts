@@ -140,10 +140,20 @@ function withRemedy(error: unknown): string {
   return `${messageOf(error)}: restore a backup`;
 }
 
-/** A refusal of SQLite (locked, full, read-only, damaged), as a line for the operator. */
-export function refusalOf(error: unknown): OperatorError | StoreUnavailable {
+/** A refusal of SQLite, as a line for the operator. */
+function refusalOf(error: unknown): OperatorError | StoreUnavailable {
   if (isCorrupt(error)) return new OperatorError('bad-data', withRemedy(error), { cause: error });
   return new StoreUnavailable(messageOf(error), { cause: error });
+}
+
+/** Turns a refusal of SQLite (locked, full, read-only, damaged) into a line for the operator. */
+export function asStoreError<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (resultCode(error) === undefined) throw error;
+    throw refusalOf(error);
+  }
 }
 
 /**

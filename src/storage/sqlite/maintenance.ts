@@ -12,8 +12,10 @@ import {
   type Maintenance,
   type Migrated,
 } from '../maintenance.ts';
+import { rowFaults } from '../transfer/write-export.ts';
 import { makeDurable } from './durability.ts';
-import { asNotOpened, refusalOf, resultCode } from './error.ts';
+import { asNotOpened, asStoreError, resultCode } from './error.ts';
+import { sourceOf } from './export-source.ts';
 import { checkFile, checkLength, openExisting, removeDatabase } from './file.ts';
 import { openOwned } from './owned-database.ts';
 import { checkLibrary, checkSchema, libraryVersion, pragma } from './schema.ts';
@@ -70,7 +72,7 @@ function openBeside(path: string): DatabaseSync {
 }
 
 /** Ordered by id. */
-export function listCategories(database: DatabaseSync): readonly Category[] {
+function listCategories(database: DatabaseSync): readonly Category[] {
   const rows = asStoreError(() => database.prepare(LIST_CATEGORIES).all());
   return rows.map(({ id, name }) => ({ id: Number(id), name: String(name) }));
 }
@@ -95,7 +97,7 @@ const PROGRESS_INTERVAL_MS = 500;
  * one.
  *
  * @param onProgress Called at the beginning, then twice a second, and once before the check, which nothing interrupts.
- * @returns the absolute path of the copy, and its contents.
+ * @returns the absolute path of the copy, its contents, and its rows that an import refuses (`rowFaults`).
  * @throws {OperatorError} when the database cannot be opened.
  * @throws {BackupFailed} when the copy exists already, cannot be written, or has faults.
  */
@@ -113,10 +115,10 @@ export async function backupSqlite(
     newPrivateFile(partial);
     await copyPages(source, partial, onProgress);
     onProgress('checking');
-    const todos = checkedCount(partial);
+    const { todos, refused } = await checkCopy(partial);
     const bytes = statSync(partial).size;
     nameComplete(partial, target);
-    return { path: target, bytes, todos };
+    return { path: target, bytes, todos, refused };
   } catch (error) {
     removeDatabase(partial);
     throw new BackupFailed('failed', messageOf(error), { cause: error });
@@ -147,15 +149,15 @@ export async function copyPages(
   }
 }
 
-function checkedCount(path: string): number {
+async function checkCopy(path: string) {
   using copy = new DatabaseSync(path);
   const faults = integrityFaults(copy);
   if (faults.length > 0) throw new Error(faults.join(', '));
-  return countsOf(copy).todos;
+  return { todos: countsOf(copy).todos, refused: await rowFaults(sourceOf(copy)) };
 }
 
-function inspect(database: DatabaseSync): Inspection {
-  const faults = integrityFaults(database);
+async function inspect(database: DatabaseSync): Promise<Inspection> {
+  const damage = integrityFaults(database);
   const journal = database.prepare('PRAGMA journal_mode').get() ?? {};
   return {
     facts: {
@@ -165,10 +167,23 @@ function inspect(database: DatabaseSync): Inspection {
       synchronous: SYNCHRONOUS[pragma(database, 'synchronous')] ?? 'unknown',
       foreign_keys: pragma(database, 'foreign_keys') === 1 ? 'on' : 'off',
       // Tables of a damaged copy may not be there to be counted.
-      ...(faults.length === 0 ? countsOf(database) : {}),
+      ...(damage.length === 0 ? countsOf(database) : {}),
     },
-    faults,
+    faults: [...damage, ...(await faultsOfRows(database, damage.length > 0))],
   };
+}
+
+/** The rows that an import refuses, of one moment; of a damaged file none where they cannot be read. */
+async function faultsOfRows(database: DatabaseSync, isDamaged: boolean): Promise<readonly string[]> {
+  try {
+    database.exec('BEGIN');
+    return await rowFaults(sourceOf(database));
+  } catch (error) {
+    if (!isDamaged) throw error;
+    return [];
+  } finally {
+    if (database.isTransaction) database.exec('ROLLBACK');
+  }
 }
 
 function countsOf(database: DatabaseSync) {
@@ -176,25 +191,14 @@ function countsOf(database: DatabaseSync) {
   return { categories: Number(counts.categories), todos: Number(counts.todos) };
 }
 
-/** Turns a refusal of SQLite (locked, full, read-only, damaged) into a line for the operator. */
-export function asStoreError<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    if (resultCode(error) === undefined) throw error;
-    throw refusalOf(error);
-  }
-}
-
 /** The faults of a file, one line each: https://www.sqlite.org/pragma.html#pragma_integrity_check */
 export function integrityFaults(database: DatabaseSync): readonly string[] {
   try {
+    // Rows that break a rule are no damage.
+    database.exec('PRAGMA ignore_check_constraints = ON');
     const found = database.prepare('PRAGMA integrity_check').all();
-    const orphans = database.prepare('PRAGMA foreign_key_check').all();
-    const faults = [
-      ...found.map((row) => String(row.integrity_check)).filter((line) => line !== 'ok'),
-      ...orphans.map(({ table, rowid }) => `row ${rowid} of ${table} names a category that does not exist`),
-    ];
+    database.exec('PRAGMA ignore_check_constraints = OFF');
+    const faults = found.map((row) => String(row.integrity_check)).filter((line) => line !== 'ok');
     if (faults.length > 0) return faults;
     // SQLite's own check does not find a missing part.
     const unmet = unmetRequirementOf(database);

@@ -220,22 +220,6 @@ for (const [what, make, wanted] of [
     { name: 'BackupRefused', reason: 'bad-data' },
   ],
   [
-    'has rows that break a rule',
-    async () => {
-      const file = await backupOf('saved');
-      execute(
-        file,
-        "UPDATE todos SET category_id = 9; INSERT INTO todos (title, category_id) VALUES ('a', 9)",
-      );
-      return file;
-    },
-    {
-      name: 'BackupRefused',
-      reason: 'bad-data',
-      message: [1, 2].map((id) => `row ${id} of todos names a category that does not exist`).join(', '),
-    },
-  ],
-  [
     'the machine does not open',
     async () => {
       const file = await backupOf('saved');

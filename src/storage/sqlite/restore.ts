@@ -8,8 +8,10 @@ import { OutcomeUnknown, StoreUnavailable } from '../../shared-list/store.ts';
 import type { BackupProgress } from '../maintenance.ts';
 import type { Counts } from '../transfer/contents.ts';
 import { BackupRefused, readExport } from '../transfer/read-export.ts';
+import { rowFaults } from '../transfer/write-export.ts';
 import { makeDurable } from './durability.ts';
 import { asNotOpened, isBusy, isDamage, isOtherFormat, isSyncFailure, NotOurs, resultCode } from './error.ts';
+import { sourceOf } from './export-source.ts';
 import {
   checkKind,
   checkLength,
@@ -23,7 +25,7 @@ import {
 import { copyPages, integrityFaults } from './maintenance.ts';
 import { BUSY_TIMEOUT_MS, lockFile, nameDatabase } from './owned-database.ts';
 import { checkOwner, checkReadableSchema, migrate, pragma } from './schema.ts';
-import { importInto, openToRead, setHighest, sourceOf } from './transfer.ts';
+import { importInto, openToRead, setHighest } from './transfer.ts';
 
 /** The first bytes of every SQLite file, https://www.sqlite.org/fileformat.html#magic_header_string */
 const MAGIC = Buffer.from('SQLite format 3\0');
@@ -50,6 +52,8 @@ export async function kindOf(file: string): Promise<'database' | 'export'> {
 
 export interface Restored {
   readonly counts: Counts;
+  /** Rows of a database file that an import refuses (`rowFaults`). */
+  readonly refused?: readonly string[];
   /** The highest id that counts as given out now. */
   readonly highestId: number;
   /** The database before: its present place, and the highest id that it had given out, as far as that can be told. */
@@ -195,7 +199,7 @@ async function stage(
   file: string,
   staged: string,
   { highestOf, onProgress }: RestoreOptions,
-): Promise<Pick<Restored, 'counts' | 'highestId'>> {
+): Promise<Pick<Restored, 'counts' | 'refused' | 'highestId'>> {
   if (kind === 'database') await copyBackup(file, staged, onProgress);
   using database = new DatabaseSync(staged);
   try {
@@ -214,10 +218,11 @@ async function stage(
   const faults = integrityFaults(database);
   if (faults.length > 0) throw new BackupRefused('bad-data', faults.join(', '));
   const source = sourceOf(database);
+  const refused = await rowFaults(source);
   const highestId = highestOf(source.highestId);
   setHighest(database, 'todos', highestId);
   makeDurable(database);
-  return { counts: source.counts, highestId };
+  return { counts: source.counts, refused, highestId };
 }
 
 /** @throws {BackupRefused} for a backup that is not of this service, newer, damaged or unreadable. */

@@ -2,8 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { LogEvent } from '../../events.ts';
 import { fingerprintOf } from '../../lib/small-file.ts';
-import { COLUMN_NAMES } from '../../shared-list/members.ts';
-import { OutcomeUnknown, StoreUnavailable } from '../../shared-list/store.ts';
+import { OutcomeUnknown } from '../../shared-list/store.ts';
 import {
   COUNT_KEYS,
   type Contents,
@@ -11,17 +10,14 @@ import {
   type ExportSource,
   type ImportTarget,
   notEmpty,
-  PART_SIZE,
   type Rows,
 } from '../transfer/contents.ts';
-import { asNotOpened, isSyncFailure } from './error.ts';
+import { asNotOpened, asStoreError, isSyncFailure } from './error.ts';
+import { sourceOf } from './export-source.ts';
 import { checkFile, checkReadable, existing, LOGS, openExisting, removeDatabase } from './file.ts';
-import { asStoreError, listCategories } from './maintenance.ts';
 import { openOwned } from './owned-database.ts';
-import { ADD_WITH_ID, columnValues, prepareTodos } from './row.ts';
+import { ADD_WITH_ID, columnValues } from './row.ts';
 import { checkReadableSchema } from './schema.ts';
-
-const NOW = 'SELECT unixepoch() AS now';
 
 const CONTENT = contentBy("EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'todos' AND seq > 0)");
 const ADD_CATEGORY = 'INSERT INTO categories (id, name) VALUES (?, ?)';
@@ -65,54 +61,6 @@ export async function openToRead(path: string) {
   const url = existing(path, true);
   url.searchParams.set('immutable', '1');
   return { database: new DatabaseSync(url), isUnchanged: async () => (await fingerprintOf(path)) === before };
-}
-
-export function sourceOf(database: DatabaseSync, isUnchanged = async () => true): ExportSource {
-  const kept = tableOf(database, 'idempotency_keys', ['key', 'body', 'todo_id', 'at']);
-  const todos = tableOf(database, 'todos', ['id', ...COLUMN_NAMES]);
-  const since = Number(database.prepare(NOW).get()?.now) - 86_400;
-  const counted = database
-    .prepare(
-      `SELECT (SELECT count(*) FROM todos) AS todos, (SELECT count(*) FROM ${kept} WHERE at > ?) AS keys,
-        max((SELECT coalesce(max(id), 0) FROM todos), (SELECT coalesce(max(todo_id), 0) FROM ${kept}),
-          coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'todos'), 0)) AS highest`,
-    )
-    .get(since);
-  const categories = listCategories(database);
-  const todosAfter = prepareTodos(database, `FROM ${todos} WHERE id > ? ORDER BY id LIMIT ?`);
-  const keysAfter = database.prepare(
-    `SELECT key, body, todo_id, at FROM ${kept} WHERE key > ? AND at > ? ORDER BY key LIMIT ${PART_SIZE}`,
-  );
-  return {
-    counts: {
-      categories: categories.length,
-      todos: Number(counted?.todos),
-      keys: Number(counted?.keys),
-    },
-    highestId: Number(counted?.highest),
-    categories,
-    todosAfter: async (id) => asStoreError(() => todosAfter(id, PART_SIZE)),
-    keysAfter: async (key) =>
-      asStoreError(() => keysAfter.all(key, since)).map((row) => ({
-        key: String(row.key),
-        body: String(row.body),
-        todoId: Number(row.todo_id),
-        at: Number(row.at),
-      })),
-    async check() {
-      if (await isUnchanged()) return;
-      throw new StoreUnavailable('the file was changed while it was read, so what was written is of no use');
-    },
-    [Symbol.asyncDispose]: async () => database.close(),
-  };
-}
-
-/** A table for FROM. In an older schema it may lack columns, which are null then, or be missing, and then has no rows. */
-function tableOf(database: DatabaseSync, table: string, columns: readonly string[]): string {
-  const found = database.prepare('SELECT name FROM pragma_table_info(?)').all(table);
-  const there = new Set(found.map(({ name }) => name));
-  const chosen = columns.map((column) => (there.has(column) ? column : `NULL AS ${column}`)).join(', ');
-  return there.size === 0 ? `(SELECT ${chosen} WHERE false)` : `(SELECT ${chosen} FROM ${table})`;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { CreateKey } from '../../shared-list/create-keys.ts';
-import type { Todo, TodoMembers } from '../../shared-list/members.ts';
+import { MEMBERS, type TodoMembers } from '../../shared-list/members.ts';
 import { StoreUnavailable } from '../../shared-list/store.ts';
 import type { Category } from '../maintenance.ts';
 
@@ -39,23 +39,54 @@ export interface Contents extends Counts {
   readonly highestCategoryId: number;
 }
 
+/** A column of a table, and the member of a line that has its value. */
+interface Column {
+  readonly name: string;
+  readonly column: string;
+  /** A type of PostgreSQL. */
+  readonly kind: 'text' | 'boolean' | 'integer';
+}
+
+const columnOf = (name: string, kind: Column['kind'], column = name): Column => ({ name, column, kind });
+
+/** The tables of an export, in its order. The rows of each are ordered by its first column. */
+export const TABLES = {
+  categories: { table: 'categories', columns: [columnOf('id', 'integer'), columnOf('name', 'text')] },
+  todos: { table: 'todos', columns: [columnOf('id', 'integer'), ...MEMBERS] },
+  keys: {
+    table: 'idempotency_keys',
+    columns: [
+      columnOf('key', 'text'),
+      columnOf('body', 'text'),
+      columnOf('todoId', 'integer', 'todo_id'),
+      columnOf('at', 'integer'),
+    ],
+  },
+} as const satisfies Record<keyof Counts, { readonly table: string; readonly columns: readonly Column[] }>;
+
+export type Kind = keyof typeof TABLES;
+
+/**
+ * A row as a database has it, which may break any rule, by the names of members. Bytes that are no text in the encoding of
+ * the database stay bytes; `at` is a number of seconds since 1970.
+ */
+export type StoredRow = Readonly<Record<string, unknown>>;
+
 /** A database as it is at one moment, whatever is written meanwhile. Rejects with `StoreUnavailable`. */
-export interface ExportSource extends AsyncDisposable {
+export interface ExportRows {
   readonly counts: Counts;
   /** As in `Contents`. */
   readonly highestId: number;
-  /** Ordered by id. */
-  readonly categories: readonly Category[];
-  /** The todos after an id, as many as make one part; none after the last. */
-  todosAfter(id: number): Promise<readonly Todo[]>;
-  /** The keys of the last 24 hours after a key, as many as make one part. */
-  keysAfter(key: string): Promise<readonly KeptKey[]>;
+  /** All rows of a kind, in parts; of the keys those of the last 24 hours. */
+  parts(kind: Kind): AsyncIterable<readonly StoredRow[]>;
   /**
    * Called now and then while no part is asked for, so that no proxy gives the connection up, and after the last part.
    * Rejects when the parts are not of one moment.
    */
   check(): Promise<void>;
 }
+
+export type ExportSource = ExportRows & AsyncDisposable;
 
 /**
  * Takes an import in one transaction. Disposed of before `commit` has resolved, it leaves every row as it was, also when

@@ -1,13 +1,11 @@
-import { createHash } from 'node:crypto';
-import { isId, MAX_ID, MEMBERS, type Obeying, todoJson } from '../../shared-list/members.ts';
+import { isId, MAX_ID, MEMBERS } from '../../shared-list/members.ts';
 import { categoryNameFault } from '../maintenance.ts';
-import type { ExportSource, KeptKey } from './contents.ts';
 
 /** The first member of the first line: any program can see the kind of the file, and whether it can read it. */
-const FORMAT = 'todo-service-export';
+export const FORMAT = 'todo-service-export';
 
 /** Raised only when a program that reads the version before would read this one wrong. */
-const VERSION = 1;
+export const VERSION = 1;
 
 const isCount = (value: unknown): value is number => value === 0 || isId(value);
 const matches = (value: unknown, pattern: RegExp): value is string =>
@@ -70,49 +68,13 @@ export const END = [
   rule('sha256', '64 hexadecimal digits in lower case', (value) => matches(value, /^[0-9a-f]{64}$/)),
 ] as const;
 
-/** A part of an export that ends with a line, and the number of todos in all parts up to its end. */
-interface Part {
-  readonly text: string;
-  readonly todos: number;
-}
-
-/** An export, from its first line to its last. */
-export async function* exportParts(source: ExportSource): AsyncGenerator<Part> {
-  const sha256 = createHash('sha256');
-  let todos = 0;
-  const part = (lines: readonly string[]): Part => {
-    const text = lines.map((line) => `${line}\n`).join('');
-    sha256.update(text);
-    return { text, todos };
-  };
-  const { highestId, counts, categories } = source;
-  const head: Obeying<typeof HEAD> = { format: FORMAT, version: VERSION, highestId, ...counts };
-  yield part([JSON.stringify(head), ...categories.map(({ id, name }) => JSON.stringify({ id, name }))]);
-  let rows = await source.todosAfter(0);
-  for (let last = rows.at(-1); last !== undefined; last = rows.at(-1)) {
-    todos += rows.length;
-    yield part(rows.map(todoJson));
-    rows = await source.todosAfter(last.id);
-  }
-  let keys = await source.keysAfter('');
-  for (let last = keys.at(-1); last !== undefined; last = keys.at(-1)) {
-    yield part(keys.map(keyJson));
-    keys = await source.keysAfter(last.key);
-  }
-  await source.check();
-  yield { text: `${JSON.stringify({ sha256: sha256.digest('hex') })}\n`, todos };
-}
-
-function keyJson({ key, body, todoId, at }: KeptKey): string {
-  const line: Obeying<typeof KEY> = { key, body, todoId, at: timeOf(at) };
-  return JSON.stringify(line);
-}
-
 /** Whole seconds since 1970; NaN for a text that is no time. */
 export function secondsOf(time: string): number {
   return Date.parse(time) / 1_000;
 }
 
-function timeOf(seconds: number): string {
-  return Number.isNaN(seconds) ? '' : new Date(seconds * 1_000).toISOString().replace('.000Z', 'Z');
+/** The time of a line; empty for what is no time. */
+export function timeOf(seconds: unknown): string {
+  const time = new Date(typeof seconds === 'number' ? seconds * 1_000 : Number.NaN);
+  return Number.isNaN(time.getTime()) ? '' : time.toISOString().replace('.000Z', 'Z');
 }

@@ -147,7 +147,7 @@ const bad: readonly (readonly [lines: readonly string[], message: string | RegEx
   [replaced(3, FIRST.replace('false', '0')), 'line 4: "done" must be true or false'],
   [
     replaced(3, FIRST.replace('"categoryId":1', '"categoryId":7')),
-    'line 4: "categoryId" must be one of the categories above, received 7',
+    'line 4: "categoryId" must be the id of a category, received 7',
   ],
   [replaced(3, '[]'), 'line 4: it must be a JSON object'],
   [replaced(3, 'null'), 'line 4: it must be a JSON object'],

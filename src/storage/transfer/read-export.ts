@@ -6,6 +6,7 @@ import { MAX_ID, MEMBERS, type Obeying, type Rules } from '../../shared-list/mem
 import type { Category } from '../maintenance.ts';
 import { type Contents, type KeptKey, PART_SIZE, type ParsedTodo, type Rows } from './contents.ts';
 import { CATEGORY, END, HEAD, KEY, secondsOf, TODO } from './lines.ts';
+import { type Fault, faultIn, obeys, Relations } from './rules.ts';
 
 /** Bytes. A character of a text takes 12 when it is escaped; the rest of a line takes far fewer than 1,024. */
 const LONGEST_LINE = Math.max(
@@ -64,8 +65,10 @@ export async function readExport(
   }
 
   const { categories, todos, keys = 0, highestId: most } = await next(HEAD);
-  const highest = most ?? MAX_ID;
-  const ofHead = `must be at most ${highest}, the "highestId" of line 1, received`;
+  const relations = new Relations(most ?? MAX_ID);
+  const check = (fault: Fault | undefined): void => {
+    if (fault !== undefined) throw unsound(`line ${number}: "${fault[0]}" ${fault[1]}`);
+  };
   let part = noRows();
   const handOn = async (): Promise<void> => {
     const rows = part;
@@ -73,34 +76,19 @@ export async function readExport(
     await onRows(rows);
   };
 
-  const categoryIds = new Set<number>();
-  let highestCategoryId = 0;
   for (let read = 0; read < categories; read += 1) {
     const line = await next(CATEGORY);
-    ensure(line.id > highestCategoryId, `"id" must be above ${highestCategoryId}, received ${line.id}`);
-    highestCategoryId = line.id;
-    categoryIds.add(line.id);
+    check(relations.ofCategory(line));
     if (part.categories.push(line) === PART_SIZE) await handOn();
   }
-  let lastId = 0;
   for (let read = 0; read < todos; read += 1) {
     const line = await next(TODO);
-    const { id, categoryId } = line;
-    ensure(id > lastId, `"id" must be above ${lastId}, received ${id}`);
-    const isThere = categoryIds.has(categoryId);
-    ensure(isThere, `"categoryId" must be one of the categories above, received ${categoryId}`);
-    ensure(id <= highest, `"id" ${ofHead} ${id}`);
-    lastId = id;
+    check(relations.ofTodo(line));
     if (part.todos.push(line) === PART_SIZE) await handOn();
   }
-  let highestId = lastId;
-  let lastKey = '';
   for (let read = 0; read < keys; read += 1) {
     const line = await next(KEY);
-    ensure(line.key > lastKey, '"key" must come after that of the line before, in the order of ASCII');
-    ensure(line.todoId <= highest, `"todoId" ${ofHead} ${line.todoId}`);
-    lastKey = line.key;
-    highestId = Math.max(highestId, line.todoId);
+    check(relations.ofKey(line));
     if (part.keys.push({ ...line, at: secondsOf(line.at) }) === PART_SIZE) await handOn();
   }
   await handOn();
@@ -109,6 +97,7 @@ export async function readExport(
   const isWritten = (await next(END)).sha256 === written;
   ensure(isWritten, 'the lines before it are not what was written: they have another SHA-256');
   ensure((await nextBytes()) === undefined, 'nothing may follow the line with the SHA-256');
+  const { highestId, highestCategoryId } = relations;
   return { categories, todos, keys, highestId: most ?? highestId, highestCategoryId };
 }
 
@@ -151,9 +140,9 @@ function parseLine<Of extends Rules>(bytes: Uint8Array, rules: Of): Obeying<Of> 
 
 function assertLine<Of extends Rules>(value: unknown, rules: Of): asserts value is Obeying<Of> {
   if (!isJsonObject(value)) throw new LineRefused('it must be a JSON object');
-  for (const { name, is, faults } of rules) {
-    const member: unknown = Reflect.get(value, name);
-    if (!is(member)) throw new LineRefused(`"${name}" ${faults(member)[0]}`);
+  if (!obeys(value, rules)) {
+    const [name, reason] = faultIn(value, rules);
+    throw new LineRefused(`"${name}" ${reason}`);
   }
   const unknown = Object.keys(value).find((sent) => rules.every(({ name }) => name !== sent));
   if (unknown !== undefined)

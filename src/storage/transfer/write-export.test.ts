@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { type ExportSource, notEmpty, PART_SIZE } from './contents.ts';
-import { exportParts } from './lines.ts';
 import { readExport } from './read-export.ts';
+import { exportParts } from './write-export.ts';
 
 const KEYS = ['A', 'B'].map((letter) => ({
   key: letter.repeat(43),
@@ -18,14 +18,10 @@ function sourceOf(calls: unknown[]): ExportSource {
   return {
     counts: { categories: 1, todos: 2, keys: 2 },
     highestId: 9,
-    categories: [{ id: 1, name: 'Work' }],
-    async todosAfter(id) {
-      calls.push(id);
-      return TODOS.filter((todo) => todo.id > id).slice(0, 1);
-    },
-    async keysAfter(key) {
-      calls.push(key[0]);
-      return KEYS.filter((each) => each.key > key).slice(0, 1);
+    async *parts(kind) {
+      for (const row of { categories: [{ id: 1, name: 'Work' }], todos: TODOS, keys: KEYS }[kind])
+        yield [row];
+      calls.push(kind);
     },
     async check() {
       calls.push('check');
@@ -50,9 +46,9 @@ test('an export has a line for itself, each category, each todo and each key, an
   assert.equal(parts.map(({ text }) => text).join(''), `${lines.join('')}{"sha256":"${sha256}"}\n`);
   assert.deepEqual(
     parts.map(({ todos }) => todos),
-    [0, 1, 2, 2, 2, 2],
+    [0, 0, 1, 2, 2, 2, 2],
   );
-  assert.deepEqual(calls, [0, 3, 5, undefined, 'A', 'B', 'check']);
+  assert.deepEqual(calls, ['categories', 'todos', 'keys', 'check']);
 });
 
 test('an export whose parts are not of one moment has no last line', async () => {
@@ -75,13 +71,13 @@ test('an export is read and handed on in parts of at most 2,048 rows', async () 
     ...sourceOf([]),
     counts: { categories: many.length, todos: many.length, keys: many.length },
     highestId: many.length,
-    categories: many.map((id) => ({ id, name: `c${id}` })),
-    todosAfter: async (after) =>
-      after === 0 ? many.map((id) => ({ id, title: 'a', done: false, categoryId: id })) : [],
-    keysAfter: async (after) =>
-      after === ''
-        ? many.map((id) => ({ key: `${id}`.padStart(43, '0'), body: 'b'.repeat(43), todoId: id, at: 1 }))
-        : [],
+    async *parts(kind) {
+      yield many.map((id) => {
+        if (kind === 'categories') return { id, name: `c${id}` };
+        if (kind === 'todos') return { id, title: 'a', done: false, categoryId: id };
+        return { key: `${id}`.padStart(43, '0'), body: 'b'.repeat(43), todoId: id, at: 1 };
+      });
+    },
   };
   async function* bytes() {
     for await (const { text } of exportParts(source)) yield Buffer.from(text);
