@@ -25,18 +25,33 @@ export function orUndefined<T>(run: () => T): T | undefined {
   }
 }
 
+/** Codes of a certificate that is not trusted: https://nodejs.org/api/tls.html#x509-certificate-error-codes, and of names. */
+const OF_CERTIFICATE =
+  /_SIGNED_CERT|^UNSPECIFIED$|^(?:CERT|CRL|ERROR_IN_C[A-Z]+|ERR_TLS_CERT|HOSTNAME|INVALID|PATH_LENGTH|UNABLE_TO)_/;
+
+/** Those that another authority cures. */
+const OF_AUTHORITY = /SIGN|ISSUER_CERT|UNTRUSTED/;
+
+/** The sentence on a certificate that is not trusted; undefined for any other error. `setting` adds an authority. */
+export function describeCertificate(error: unknown, said: string, setting = 'NODE_EXTRA_CA_CERTS') {
+  const code = errorCode(error) ?? '';
+  if (!OF_CERTIFICATE.test(code)) return undefined;
+  const advice = OF_AUTHORITY.test(code) ? ': name its CA in' : '; a private CA is named in';
+  return `the certificate is not trusted: ${said}${advice} ${setting}`;
+}
+
 /**
  * The message of an error, for people. A host name with several addresses fails once for each of them.
  *
  * @param authorities The setting that adds the authority of a certificate that is not trusted.
  */
-export function messageOf(error: unknown, authorities = 'NODE_EXTRA_CA_CERTS'): string {
+export function messageOf(error: unknown, authorities?: string): string {
   if (error instanceof AggregateError)
     return error.errors.map((each) => messageOf(each, authorities)).join(', ');
   if (!(error instanceof Error)) return String(error);
   // Node.js proposes, for such a certificate, a flag of the `node` program, which this program may not have.
-  const [said = '', proposal] = error.message.split('; if the root CA ');
-  return proposal === undefined ? said : `${said}: name its CA in ${authorities}`;
+  const [said = ''] = error.message.split('; if the root CA ');
+  return describeCertificate(error, said, authorities) ?? said;
 }
 
 /** `EACCES` and the like, or undefined for an error that does not come from the operating system. */

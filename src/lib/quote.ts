@@ -8,6 +8,11 @@ export function quote(text: string): string {
   return JSON.stringify(text).replace(/[^ -~…]/g, escapeOf);
 }
 
+/** A received value that should be a text, for a message, shortened. Another value may be nested too deeply for JSON. */
+export function quoteShort(value: unknown): string {
+  return typeof value === 'string' ? quote(value.slice(0, 100)) : 'no string';
+}
+
 /** The name of a file, for a message. Nothing is quoted of a text that names none: it may be a secret itself. */
 export function quoteFile(text: string): string {
   return existsSync(text) ? quote(text) : 'a name';

@@ -3,16 +3,14 @@ import { open, stat } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { errorCode, NotUsable } from './errors.ts';
 
-/** Bytes. Keys, secrets and passwords are far smaller. */
-const MAX_FILE_LENGTH = 64 * 1024;
-
 /**
- * Reads a file of at most 64 KiB whole, so that a wrong path to something huge does no harm. `readableByOthers`: its mode
+ * Reads a file of a limited length whole, so that a wrong path to something huge does no harm. `readableByOthers`: its mode
  * lets every user of the machine read it.
  *
  * @throws {NotUsable} when it is larger, is no regular file, or cannot be read.
  */
-export async function readSmallFile(path: string) {
+export async function readSmallFile(path: string, maxKiB = 64) {
+  const maxLength = maxKiB * 1024;
   try {
     // A read of a pipe would wait, also of a pipe that takes the place of the file just now.
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -21,8 +19,8 @@ export async function readSmallFile(path: string) {
       if (!stats.isFile()) throw new NotUsable('it is not a regular file');
       const readableByOthers = (stats.mode & 0o004) !== 0;
       // `end` is the last byte that is read: one more than a file may have.
-      const bytes = await buffer(file.createReadStream({ end: MAX_FILE_LENGTH, autoClose: false }));
-      if (bytes.length > MAX_FILE_LENGTH) throw new NotUsable('it is larger than 64 KiB');
+      const bytes = await buffer(file.createReadStream({ end: maxLength, autoClose: false }));
+      if (bytes.length > maxLength) throw new NotUsable(`it is larger than ${maxKiB} KiB`);
       return { bytes, readableByOthers };
     } finally {
       // Not `await using`: the files of Yarn's Plug'n'Play cannot be disposed of.

@@ -3,7 +3,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import { createNoopMeter, type MeterProvider } from '@opentelemetry/api';
 import type { SpanExporter } from '@opentelemetry/sdk-trace';
 import type { LogEvent } from '../events.ts';
-import { errorCode } from '../lib/errors.ts';
+import { errorCode, messageOf } from '../lib/errors.ts';
 
 /** `ExportResultCode.SUCCESS` of OpenTelemetry's core. */
 const SUCCESS = 0;
@@ -48,7 +48,7 @@ export function countLostSpans(collector: string, logEvent: LogEvent) {
     // The parser of Node.js does not know the frames of HTTP/2.
     const isParseError = errorCode(error)?.startsWith('HPE_');
     const question = isParseError ? ': is this the port of gRPC (4317)? That of HTTP is 4318' : '';
-    return `${collector}: ${error?.message}${question}`;
+    return `${collector}: ${messageOf(error, 'OTEL_EXPORTER_OTLP_CERTIFICATE')}${question}`;
   }
 
   function endEpisode(): void {

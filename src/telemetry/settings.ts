@@ -1,5 +1,5 @@
-import { accessSync, constants, statSync } from 'node:fs';
-import { errorCode, orUndefined } from '../lib/errors.ts';
+import { readFileSync, statSync } from 'node:fs';
+import { orUndefined } from '../lib/errors.ts';
 import type { Settings } from '../settings/read.ts';
 import type { Variable } from '../settings/table.ts';
 
@@ -19,12 +19,12 @@ export function readTraces(settings: Settings) {
   if (disabled !== 'false') settings.refuse('OTEL_SDK_DISABLED', 'must be "true" or "false"');
   const [first] = given.map((variable) => readEndpoint(settings, variable, given.length === 1));
   const { href = '', origin = '', pathname = '' } = first ?? {};
-  checkExporter(settings);
   return {
     /** What spans are posted to. May hold a password: never for a log or a message. */
     address: href,
     /** The same, for people: scheme, host, port and path. */
     collector: `${origin}${pathname}`,
+    tls: readExporter(settings),
     sampling: readSampling(settings),
     scheduleDelayMs: settings.read('OTEL_BSP_SCHEDULE_DELAY'),
     exportTimeoutMs: settings.read('OTEL_BSP_EXPORT_TIMEOUT'),
@@ -53,23 +53,16 @@ function readEndpoint(
 }
 
 /**
- * Reads the variables that the exporter reads by itself, to find their faults. A variable for traces alone beats the
- * general one.
+ * Reads the variables that the exporter reads by itself, to find their faults, and the files that it would read. A
+ * variable for traces alone beats the general one.
  */
-function checkExporter(settings: Settings): void {
+function readExporter(settings: Settings) {
   for (const [alone, all] of [
     ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL'],
     ['OTEL_EXPORTER_OTLP_TRACES_TIMEOUT', 'OTEL_EXPORTER_OTLP_TIMEOUT'],
     ['OTEL_EXPORTER_OTLP_TRACES_COMPRESSION', 'OTEL_EXPORTER_OTLP_COMPRESSION'],
   ] as const)
     if (settings.read(alone) === undefined) settings.read(all);
-  checkFile(settings, 'OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE', 'OTEL_EXPORTER_OTLP_CERTIFICATE');
-  checkFile(
-    settings,
-    'OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE',
-    'OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE',
-  );
-  checkFile(settings, 'OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY', 'OTEL_EXPORTER_OTLP_CLIENT_KEY');
   settings.read('OTEL_SERVICE_NAME');
   if (!areAttributes(settings.read('OTEL_RESOURCE_ATTRIBUTES') ?? '')) {
     const wanted =
@@ -80,19 +73,24 @@ function checkExporter(settings: Settings): void {
   const names = new Set(propagators.map((name) => name.trim()));
   if (!names.delete('tracecontext') || [...names].some((name) => name !== 'baggage'))
     settings.refuse('OTEL_PROPAGATORS', 'must be "tracecontext", with "baggage" or without');
+  return {
+    ca: readFile(settings, 'OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE', 'OTEL_EXPORTER_OTLP_CERTIFICATE'),
+    cert: readFile(
+      settings,
+      'OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE',
+      'OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE',
+    ),
+    key: readFile(settings, 'OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY', 'OTEL_EXPORTER_OTLP_CLIENT_KEY'),
+  };
 }
 
-function checkFile(settings: Settings, alone: Variable, all: Variable): void {
+function readFile(settings: Settings, alone: Variable, all: Variable): Buffer | undefined {
   const variable = settings.read(alone) === undefined ? all : alone;
   const path = settings.read(variable);
-  if (path === undefined) return;
-  try {
-    accessSync(String(path), constants.R_OK);
-    if (statSync(String(path)).isFile()) return;
-  } catch (error) {
-    if (errorCode(error) === undefined) throw error;
-  }
-  settings.refuse(variable, 'must be a file that can be read');
+  if (path === undefined) return undefined;
+  // A read of a pipe would wait.
+  const bytes = orUndefined(() => (statSync(String(path)).isFile() ? readFileSync(String(path)) : undefined));
+  return bytes ?? settings.refuse(variable, 'must be a file that can be read');
 }
 
 /** Whether every attribute is well-formed: at one fault OpenTelemetry drops all of them. */

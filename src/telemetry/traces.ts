@@ -33,6 +33,7 @@ import {
 import type { LogEvent, Step } from '../events.ts';
 import type { Call } from '../http/call.ts';
 import { newTraceId, type Parent, parseTraceparent, setTraceId } from '../http/trace-id.ts';
+import { CONNECT } from '../lib/node-http.ts';
 import { within } from '../lib/promises.ts';
 import { type Ended, errorType, knownMethod } from './ended.ts';
 import { countLostSpans } from './lost-spans.ts';
@@ -72,7 +73,12 @@ export function openTraces(
     sampler: new AlwaysOnSampler(),
     spanProcessors: [
       new BatchSpanProcessor({
-        exporter: lost.watch(new OTLPTraceExporter({ url: settings.address })),
+        exporter: lost.watch(
+          new OTLPTraceExporter({
+            url: settings.address,
+            httpAgentOptions: { keepAlive: true, ...CONNECT, ...settings.tls },
+          }),
+        ),
         scheduledDelayMillis: settings.scheduleDelayMs,
         exportTimeoutMillis: settings.exportTimeoutMs,
         maxQueueSize: settings.maxQueueSize,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readKeysFile, readSecretFile } from '../../src/auth/keys/files.ts';
@@ -16,7 +16,6 @@ const UNREADABLE: readonly (readonly [string, (path: string) => unknown, string]
   ['nothing', () => undefined, 'there is no such file'],
   ['a folder', (path) => mkdir(path), 'it is not a regular file'],
   ['a pipe, which is not waited for', (path) => execFileSync('mkfifo', [path]), 'it is not a regular file'],
-  ['a file of 64 KiB and a byte', (path) => writeFile(path, 'x'.repeat(65_537)), 'it is larger than 64 KiB'],
   ['a link that leads to itself', (path) => symlink(path, path), 'ELOOP'],
 ];
 
@@ -29,6 +28,17 @@ for (const read of [readKeysFile, readSecretFile]) {
       await assert.rejects(read(path), { name: 'NotUsable', message: reason });
     });
   }
+}
+
+for (const [read, kiB] of [
+  [readKeysFile, 512],
+  [readSecretFile, 64],
+] as const) {
+  test(`${read.name} · a file of ${kiB} KiB and a byte is a fault`, async () => {
+    await using folder = await temporaryFolder();
+    const path = await folder.write('file', 'x'.repeat(kiB * 1024 + 1));
+    await assert.rejects(read(path), { name: 'NotUsable', message: `it is larger than ${kiB} KiB` });
+  });
 }
 
 function pem(name: KeyName): string {
@@ -46,6 +56,7 @@ const KEYS: readonly (readonly [string, string, number, skipped?: string])[] = [
   ['a PEM public key after a comment', `the key of the issuer\n${pem('rsa')}\n\n`, 1],
   ['a PEM public key of PKCS #1', rsaOnly, 1],
   ['a JWK', JSON.stringify(jwkOf(publicKey('ed'), 'ed')), 1],
+  ['a JWKS behind a byte order mark', `\uFEFF${JSON.stringify(jwks())}`, 6],
   ['a JWKS', JSON.stringify(jwks(), null, 2), 6],
   ['a JWKS with a weak key', JSON.stringify({ keys: [...jwks().keys, jwkOf(weak, 'weak')] }), 6, 'weak'],
 ];

@@ -257,7 +257,7 @@ describe('An issuer behind a proxy', { concurrency: true }, () => {
       const [line] = remote.lines;
       assert.match(
         line?.reason ?? '',
-        /^https:\/\/other\.example\/\S+ did not answer: ERR_TLS_CERT_ALTNAME_INVALID$/,
+        /^https:\/\/other\.example\/\S+: the certificate is not trusted: ERR_TLS_CERT_ALTNAME_INVALID; a private CA/,
       );
       await proxy.left();
     });
@@ -270,7 +270,11 @@ describe('An issuer behind a proxy', { concurrency: true }, () => {
     address.hostname = '0.0.0.0';
     await using remote = open(discovery(address));
     await remote.keys.refresh();
-    assertNoKeys(remote.lines, proxy.port, 'the proxy: ERR_TLS_CERT_ALTNAME_INVALID');
+    assertNoKeys(
+      remote.lines,
+      proxy.port,
+      'the proxy: the certificate is not trusted: ERR_TLS_CERT_ALTNAME_INVALID; a private CA is named in NODE_EXTRA_CA_CERTS',
+    );
     assert.deepEqual(proxy.asked, []);
   });
 

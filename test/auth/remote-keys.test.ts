@@ -179,13 +179,36 @@ const ANSWERS: readonly (readonly [what: string, path: string, answer: RequestLi
   ),
   ['no object', OPENID, text('null'), /^the discovery document is no object$/],
   ['no issuer', OPENID, json({ jwks_uri: 'http://127.0.0.1' }), /, received nothing$/],
-  ['a redirect', '/jwks', status(302, { location: '/elsewhere' }), /\/jwks answered 302$/],
-  ['more than 64 KiB', '/jwks', json({ ...jwks(), pad: 'x'.repeat(65_536) }), /answered more than 64 KiB$/],
+  [
+    'a redirect',
+    '/jwks',
+    status(302, { location: '/elsewhere?key=s3cr3t' }),
+    /\/jwks answered 302, a redirect to "http:\/\/127\.0\.0\.1:\d+\/elsewhere", which is not followed$/,
+  ],
+  [
+    'a redirect to an address of any length',
+    '/jwks',
+    status(308, { location: `https://a:s3cr3t@b.example/${'x'.repeat(9_000)}` }),
+    /answered 308, a redirect to "https:\/\/b\.example\/x+", which is not followed$/,
+  ],
+  ['a redirect to nowhere', '/jwks', status(301, { location: 'http://[' }), /\/jwks answered 301$/],
+  [
+    'more than 512 KiB',
+    '/jwks',
+    json({ ...jwks(), pad: 'x'.repeat(524_288) }),
+    /answered more than 512 KiB$/,
+  ],
   ['more than 50 keys', '/jwks', json({ keys: manyKeys }), /at most 50 keys, received 51$/],
-  ['more than 64 KiB, compressed', '/jwks', gzipped(' '.repeat(10_000_000)), /answered more than 64 KiB$/],
+  ['more than 512 KiB, compressed', '/jwks', gzipped(' '.repeat(10_000_000)), /answered more than 512 KiB$/],
   ['gzip that is none', '/jwks', encoded('gzip', '{"keys":[]}'), /did not answer: Z_DATA_ERROR$/],
   ['another coding', '/jwks', encoded('br', '\x00'), /not JSON$/],
-  ['HTML', '/jwks', text('<html>'), /not JSON$/],
+  [
+    'HTML',
+    '/jwks',
+    text('\n<!DOCTYPE html>'),
+    /answered a page, as a firewall or a login does, and not JSON$/,
+  ],
+  ['no JSON', '/jwks', text('keys'), /answered something that is not JSON$/],
   ['an escape outside of strings', '/jwks', text('\\u007b"keys":[]}'), /not JSON$/],
   ['an escape outside of strings', OPENID, text('{"issuer"\\u003a"a"}'), /not JSON$/],
 ];
@@ -235,6 +258,21 @@ test('keys that a server compresses unasked are read; it is asked not to', async
   await using remote = await discover({ answers: [['/jwks', answer]] });
   assert.equal(await remote.codeOf(forge(draft())), 'accepted');
   assert.deepEqual(asked, ['identity']);
+});
+
+test('a set of 512 KiB with certificates, behind a byte order mark, and with more than 50 keys for encryption is read', async () => {
+  const encryption = { ...jwkOf(publicKey('rsa'), 'e'), use: 'enc' };
+  const keys = [
+    ...jwks().keys.map((key) => ({ ...key, x5c: ['M'.repeat(60_000)] })),
+    ...Array(60).fill(encryption),
+  ];
+  const set = JSON.stringify({ keys }).padEnd(524_285);
+  await using remote = await discover({ answers: [['/jwks', text(`\uFEFF${set}`)]] });
+  assert.equal(await remote.codeOf(forge(draft())), 'accepted');
+  assert.deepEqual(
+    remote.lines.map(({ event }) => event),
+    ['keys-loaded'],
+  );
 });
 
 test('no connection to the issuer is kept, which would be dead by the next fetch', async () => {

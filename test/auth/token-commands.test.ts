@@ -229,7 +229,7 @@ const NO_KEYS: readonly (readonly [string, object, Draft, string])[] = [
     draft('ed'),
     ': it must have at most 50 keys, received 51',
   ],
-  ['more than 64 KiB', { ...jwks(), pad: 'x'.repeat(65_536) }, draft(), ': URL answered more than 64 KiB'],
+  ['more than 512 KiB', { ...jwks(), pad: 'x'.repeat(524_288) }, draft(), ': URL answered more than 512 KiB'],
   [
     'no key, for a token by HMAC',
     { keys: [] },

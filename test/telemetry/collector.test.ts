@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createHttp2Server } from 'node:http2';
+import { createServer as createHttpsServer } from 'node:https';
 import { createServer as createSocketServer, type Server, type Socket } from 'node:net';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -131,6 +132,30 @@ describe('The collector of traces', { concurrency: 2 }, () => {
     await using collector = await startCollector(() => {});
     const { reason } = await sendOne({ [BASE]: `http://${collector.host}`, [TIMEOUT]: '500' });
     assert.equal(reason, `http://${collector.host}/v1/traces: Request timed out`);
+  });
+
+  test('a collector with a private CA is reached by OTEL_EXPORTER_OTLP_CERTIFICATE, which the reason names, and sees the certificate of the client [D27]', async () => {
+    let asked = 0;
+    const options = { ...TLS, ca: TLS.cert, requestCert: true };
+    const collector = createHttpsServer(options, (_, response) => {
+      asked += 1;
+      response.end('{}');
+    });
+    const host = (await started(collector)).replace('127.0.0.1', 'localhost');
+    const base = { [BASE]: `https://${host}` };
+    const { reason } = await sendOne(base);
+    assert.equal(
+      reason,
+      `https://${host}/v1/traces: the certificate is not trusted: self-signed certificate: name its CA in ` +
+        'OTEL_EXPORTER_OTLP_CERTIFICATE',
+    );
+    const files = {
+      OTEL_EXPORTER_OTLP_CERTIFICATE: CERTIFICATE,
+      OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE: CERTIFICATE,
+      OTEL_EXPORTER_OTLP_CLIENT_KEY: CERTIFICATE.replace(/pem$/, 'key'),
+    };
+    assert.equal((await sendOne({ ...base, ...files }, () => asked > 0)).reason, '');
+    await closed(collector);
   });
 
   const SETTINGS = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);

@@ -1,9 +1,7 @@
 import { asNotUsable, NotUsable } from '../../lib/errors.ts';
 import { isJsonObject } from '../../lib/parse-json.ts';
+import { quote, quoteShort } from '../../lib/quote.ts';
 import { type FetchOptions, fetchDocument } from './document.ts';
-
-/** Characters of another issuer in a message. */
-const MAX_QUOTED = 200;
 
 /**
  * The address at which an issuer publishes its keys: OpenID Connect Discovery 1.0 §4, then RFC 8414 §3 for an issuer
@@ -25,18 +23,11 @@ export async function discoverKeys(issuer: string, options: FetchOptions): Promi
   }
   const { issuer: named, jwks_uri: jwksUri }: Readonly<Record<string, unknown>> = { ...document };
   if (named !== issuer) {
-    throw new NotUsable(
-      `the discovery document must name the issuer ${JSON.stringify(issuer)}, received ${quoteIssuer(named)}`,
-    );
+    const received = named === undefined ? 'nothing' : quoteShort(named);
+    throw new NotUsable(`the discovery document must name the issuer ${quote(issuer)}, received ${received}`);
   }
   if (typeof jwksUri !== 'string') throw new NotUsable('the discovery document must have a "jwks_uri"');
   return jwksUri;
-}
-
-/** The issuer of a document, quoted. A value other than a string may be nested too deeply for `JSON.stringify`. */
-function quoteIssuer(named: unknown): string {
-  if (named === undefined) return 'nothing';
-  return typeof named === 'string' ? JSON.stringify(named.slice(0, MAX_QUOTED)) : 'no string';
 }
 
 /** OpenID Connect Discovery 1.0 §4.1: appended to the issuer, whose final slash is dropped. */

@@ -2,9 +2,11 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { gunzipSync } from 'node:zlib';
-import { errorCode, NotUsable } from '../../lib/errors.ts';
+import { describeCertificate, errorCode, NotUsable } from '../../lib/errors.ts';
+import { CONNECT } from '../../lib/node-http.ts';
 import { parseJson } from '../../lib/parse-json.ts';
-import { quoteReceived } from '../../lib/quote.ts';
+import { quoteReceived, quoteShort } from '../../lib/quote.ts';
+import { MAX_SET_KIB } from './keys.ts';
 import { type HttpProxy, leadsTo, openTunnel } from './proxy.ts';
 import { parseTrustedAddress, withoutQuery } from './trusted-address.ts';
 
@@ -14,8 +16,8 @@ export interface FetchOptions {
   readonly proxy?: HttpProxy | undefined;
 }
 
-/** Bytes, both as received and after a content coding is undone. Discovery documents and key sets have a few thousand. */
-const MAX_LENGTH = 64 * 1024;
+/** Bytes, both as received and after a content coding is undone. Certificates in a set (`x5c`) are its largest part. */
+const MAX_LENGTH = MAX_SET_KIB * 1024;
 
 /**
  * Headers of a request. Keys are fetched so rarely that a kept connection would be dead by the next time, and that fetch
@@ -47,31 +49,37 @@ export async function fetchDocument(address: string, options: FetchOptions): Pro
   if (proxy !== undefined && leadsTo(proxy, url)) {
     socket = await openTunnel(proxy, url, signal).catch((error: unknown) => {
       if (error instanceof NotUsable) throw noAnswer(error.message);
-      throw noAnswer(`the proxy: ${describeFailure(error, signal)}`);
+      throw noAnswer(`the proxy: ${reasonOf(error, signal)}`);
     });
   }
   let response: IncomingMessage | undefined;
   let body: Buffer | undefined;
   try {
     response = await ask(url, signal, socket);
-    if (response.statusCode !== 200) throw new NotUsable(`${name} answered ${response.statusCode}`, true);
+    if (response.statusCode !== 200) throw new NotUsable(`${name} answered ${statusOf(response, url)}`, true);
     body = await readBounded(response);
   } catch (error) {
     if (error instanceof NotUsable) throw error;
-    throw noAnswer(describeFailure(error, signal));
+    const certificate = describeCertificate(error, errorCode(error) ?? '');
+    throw certificate === undefined
+      ? noAnswer(reasonOf(error, signal))
+      : new NotUsable(`${name}: ${certificate}`);
   } finally {
     response?.destroy();
     socket?.destroy();
   }
-  if (body === undefined) throw new NotUsable(`${name} answered more than 64 KiB`);
-  const parsed = parseJson(body.toString('utf8'));
-  if ('fault' in parsed) throw new NotUsable(`${name} answered something that is not JSON`);
-  return parsed.value;
+  if (body === undefined) throw new NotUsable(`${name} answered more than ${MAX_SET_KIB} KiB`);
+  // The decoder skips a byte order mark.
+  const text = new TextDecoder().decode(body);
+  const parsed = parseJson(text);
+  if ('value' in parsed) return parsed.value;
+  const received = /^\s*</.test(text) ? 'a page, as a firewall or a login does, and' : 'something that is';
+  throw new NotUsable(`${name} answered ${received} not JSON`);
 }
 
 /** The head of an answer. The request has no agent, so that no variable of Node.js sends it through a proxy. */
 async function ask(url: URL, signal: AbortSignal, socket: Socket | undefined): Promise<IncomingMessage> {
-  const options = { agent: false, headers: HEADERS, signal, ...(socket && { socket }) };
+  const options = { agent: false, headers: HEADERS, signal, ...CONNECT, ...(socket && { socket }) };
   const request =
     url.protocol === 'https:'
       ? process.getBuiltinModule('node:https').get(url, options)
@@ -80,6 +88,13 @@ async function ask(url: URL, signal: AbortSignal, socket: Socket | undefined): P
   request.on('error', () => {});
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   return response;
+}
+
+/** The status of an answer, and where a redirect leads, without its query, which may hold a secret. */
+function statusOf({ statusCode, headers: { location = '' } }: IncomingMessage, url: URL): string {
+  const target = location === '' ? null : URL.parse(location, url);
+  if (target === null) return `${statusCode}`;
+  return `${statusCode}, a redirect to ${quoteShort(withoutQuery(target))}, which is not followed`;
 }
 
 /** The body, or undefined when it is longer than allowed; the rest is not read. Some servers compress unasked. */
@@ -102,7 +117,8 @@ async function readBounded(response: IncomingMessage): Promise<Buffer | undefine
 }
 
 /** The code of a failure alone: messages hold addresses. */
-function describeFailure(error: unknown, { aborted, reason }: AbortSignal): string {
+function reasonOf(error: unknown, { aborted, reason }: AbortSignal): string {
   if (aborted && reason instanceof Error && reason.name === 'TimeoutError') return 'it took too long';
-  return errorCode(error) ?? 'the connection failed';
+  const code = errorCode(error) ?? 'the connection failed';
+  return describeCertificate(error, code) ?? code;
 }

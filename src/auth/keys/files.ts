@@ -9,6 +9,7 @@ import {
   inOrder,
   type Keys,
   type LoadedKeys,
+  MAX_SET_KIB,
   MAX_TRIES,
   readKeySet,
 } from './keys.ts';
@@ -95,7 +96,7 @@ export async function openWatchedKeys(source: FileSource, logEvent: LogEvent): P
  * file's content but `kid`s.
  */
 export async function readKeysFile(path: string) {
-  const { bytes } = await readSmallFile(path);
+  const { bytes } = await readSmallFile(path, MAX_SET_KIB);
   if (isUtf16(bytes)) throw new NotUsable('it is in UTF-16: write it in UTF-8');
   const text = bytes.toString('utf8').trim();
   const set = text.startsWith('{') ? readJson(text) : readPem(text, bytes);

@@ -1,7 +1,7 @@
 import type { LogEvent } from '../../events.ts';
 import { NotUsable } from '../../lib/errors.ts';
 import { isJsonObject } from '../../lib/parse-json.ts';
-import { quote } from '../../lib/quote.ts';
+import { quoteShort } from '../../lib/quote.ts';
 import type { Algorithm } from './algorithms.ts';
 import { readJwk, type SkippedKey, type VerificationKey } from './verification-key.ts';
 
@@ -120,6 +120,9 @@ export interface LoadedKeys {
   readonly fault?: string;
 }
 
+/** A set is read up to this length. */
+export const MAX_SET_KIB = 512;
+
 /** Keys of a set, at most, without those for encryption. A longer list is a mistake or an attack. */
 const MAX_KEYS = 50;
 
@@ -185,20 +188,12 @@ export function shownKeyId(keyId: string | undefined): string | undefined {
   return keyId?.slice(0, MAX_SHOWN_KEY_ID);
 }
 
-/**
- * The keys that were skipped, and why, for people: `the key "2024-a": it is a private key`. At most eight are named, those
- * of another use last.
- */
+/** What was skipped, and why, for people: `the key "a": it is a private key`. Keys of another use come last. */
 export function describeSkipped(skipped: readonly SkippedKey[]): string {
-  const others = skipped.filter(({ kind }) => kind === 'other-use');
-  const lines = [...skipped.filter(({ kind }) => kind !== 'other-use'), ...others].map(
-    ({ keyId, reason }) => {
-      const name =
-        keyId === undefined ? 'a key without "kid"' : `the key ${quote(keyId.slice(0, MAX_SHOWN_KEY_ID))}`;
-      return `${name}: ${reason}`;
-    },
-  );
-  return nameSome(lines);
+  const isOther = ({ kind }: SkippedKey) => Number(kind === 'other-use');
+  const nameOf = (id?: string) => (id === undefined ? 'a key without "kid"' : `the key ${quoteShort(id)}`);
+  const inOrder = skipped.toSorted((a, b) => isOther(a) - isOther(b));
+  return nameSome(inOrder.map(({ keyId, reason }) => `${nameOf(keyId)}: ${reason}`));
 }
 
 /** The first eight of some lines, and the number of the others. */

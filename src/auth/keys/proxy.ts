@@ -1,5 +1,6 @@
 import { connect, isIP, isIPv4, type Socket } from 'node:net';
 import { NotUsable, orUndefined } from '../../lib/errors.ts';
+import { CONNECT } from '../../lib/node-http.ts';
 import { isOneAddress } from '../../lib/one-address.ts';
 import { quoteScheme } from '../../lib/quote.ts';
 import type { Settings } from '../../settings/read.ts';
@@ -77,7 +78,7 @@ export async function openTunnel({ address }: HttpProxy, url: URL, signal: Abort
   const credentials = credentialsOf(address);
   const host = address.hostname.replace(/^\[|\]$/g, '');
   const isSecure = address.protocol === 'https:';
-  const options = { host, port: Number(address.port) || (isSecure ? 443 : 80), signal };
+  const options = { host, port: Number(address.port) || (isSecure ? 443 : 80), signal, ...CONNECT };
   // An address is no name (RFC 6066 §3).
   const servername = isIP(host) === 0 ? host : '';
   const socket = isSecure

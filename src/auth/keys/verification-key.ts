@@ -1,7 +1,7 @@
 import { createHmac, createPublicKey, createSecretKey, hash, type KeyObject } from 'node:crypto';
 import { orUndefined } from '../../lib/errors.ts';
 import { isJsonObject } from '../../lib/parse-json.ts';
-import { quote } from '../../lib/quote.ts';
+import { quoteShort } from '../../lib/quote.ts';
 import { type Algorithm, RSA_ALGORITHMS, readAlgorithm, type Verify, verifyWith } from './algorithms.ts';
 
 /** A key that was found fit to verify with, and the algorithms it admits (contract A6): RFC 8725 §3.1. */
@@ -26,9 +26,6 @@ export interface SkippedKey {
 
 /** Members of RFC 7518 §6.2.2, §6.3.2 and §6.4 that must stay private; `priv` is that of newer key types. */
 const SECRET_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv'];
-
-/** Characters of a received value in a reason. */
-const MAX_SHOWN = 100;
 
 /** RFC 7518 §3.2: bytes an HMAC secret needs, as many as the hash has. */
 const SECRET_LENGTHS = [
@@ -66,10 +63,8 @@ export function readJwk(jwk: unknown): VerificationKey | SkippedKey {
     return { kind: 'secret', keyId, reason: 'it is a private key' };
   }
   const kind = isForOtherUse(jwk) ? 'other-use' : 'unfit';
-  if (use !== undefined && use !== 'sig') {
-    const received = typeof use === 'string' ? quote(use.slice(0, MAX_SHOWN)) : 'no string';
-    return { kind, keyId, reason: `its use must be "sig", received ${received}` };
-  }
+  if (use !== undefined && use !== 'sig')
+    return { kind, keyId, reason: `its use must be "sig", received ${quoteShort(use)}` };
   if (operations !== undefined && !(Array.isArray(operations) && operations.includes('verify')))
     return { kind, keyId, reason: 'its key_ops has no verify' };
   const material = orUndefined(() => createPublicKey({ key: jwk, format: 'jwk' }));
@@ -85,9 +80,8 @@ const OF_ENCRYPTION =
 
 /** Whether a key says that it is for something else than signatures. A `use` of "SIG" says that it is for them. */
 function isForOtherUse({ use, key_ops: operations, crv, alg }: Readonly<Record<string, unknown>>): boolean {
-  const values = [crv, alg, ...(Array.isArray(operations) ? operations : [])];
-  const isOther = typeof use === 'string' && use.toLowerCase() !== 'sig';
-  return isOther || values.some((value) => typeof value === 'string' && OF_ENCRYPTION.test(value));
+  if (typeof use === 'string' && use.toLowerCase() !== 'sig') return true;
+  return [crv, alg, operations].flat().some((said) => typeof said === 'string' && OF_ENCRYPTION.test(said));
 }
 
 /** A public key without `kid` and `alg`, as a PEM file has it. */

@@ -24,29 +24,18 @@ const RAISE_IDS = `INSERT INTO sqlite_sequence (name, seq)
     SELECT max(todo_id) AS id FROM idempotency_keys WHERE at = (SELECT max(at) FROM idempotency_keys)
   ) UPDATE sqlite_sequence SET seq = known.id FROM known WHERE name = 'todos' AND seq < known.id`;
 
-/**
- * Versions of SQLite with the fix of the WAL-reset bug (https://www.sqlite.org/wal.html#walresetbug), each from the first
- * until before the second, as `sqlite3_libversion_number`: 3051003 of 3.51.3.
- */
-const FIXED = [
-  [3_044_006, 3_045_000],
-  [3_050_007, 3_051_000],
-  [3_051_003, Number.POSITIVE_INFINITY],
-] as const;
+/** The first release of each line of SQLite 3 with the fix of https://www.sqlite.org/wal.html#walresetbug; all later have it. */
+const FIRST_FIXED: Readonly<Record<number, number>> = { 44: 6, 50: 7, 51: 3 };
 
 /** Throws an Error for people when a SQLite library lacks the fix. */
 export function checkLibrary(version: string): void {
-  const number = numberOf(version);
-  if (FIXED.some(([from, until]) => number >= from && number < until)) return;
+  const [major = 0, line = 0, release = 0] = version.split('.').map(Number);
+  const isLater = major > 3 || (major === 3 && line > 51);
+  if (isLater || (major === 3 && release >= (FIRST_FIXED[line] ?? Number.POSITIVE_INFINITY))) return;
   throw new Error(
     'the SQLite library must be 3.51.3 or later, 3.50.7 or later of 3.50, or 3.44.6 or later of 3.44 (any other can ' +
       `corrupt a WAL), received ${version}`,
   );
-}
-
-/** A comparison by `Intl` would cost each start 6 ms. */
-function numberOf(version: string): number {
-  return version.split('.').reduce((number, part) => number * 1_000 + Number(part), 0);
 }
 
 /** The version of the library that is loaded: a build of Node.js may share the system's. */
