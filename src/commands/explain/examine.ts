@@ -1,5 +1,6 @@
 import { canWriteTodos } from '../../auth/admit.ts';
 import { DEVELOPMENT_ISSUER } from '../../auth/development.ts';
+import { ALGORITHMS, type Algorithm } from '../../auth/keys/algorithms.ts';
 import { describeSkipped, type Keys, nameSome } from '../../auth/keys/keys.ts';
 import { hasRequiredClaim } from '../../auth/required-claims.ts';
 import { CHECKS, type CheckName, type Times, type Trust, timesOf } from '../../auth/token/checks.ts';
@@ -32,7 +33,8 @@ export interface Examination {
 export async function examineToken(compact: string, trust: Trust): Promise<Examination> {
   const token = readToken(compact);
   if ('code' in token) {
-    const detail = `${describeRefusal(token)}. ${explainUnread(compact, token)}`.trim();
+    const algorithms = token.code === 'algorithm' ? await algorithmsOf(trust.keys) : [];
+    const detail = `${describeRefusal(token)}. ${explainUnread(compact, token, algorithms)}`.trim();
     const names = askedChecks(trust).flatMap(({ name }) => (name === 'signature' ? [...OF_KEY] : [name]));
     const after = [...names, ...OF_IDENTITY].map(notReached);
     return { verdict: 'refused', lines: [line('form', 'failed', detail), ...after] };
@@ -52,12 +54,14 @@ export async function examineToken(compact: string, trust: Trust): Promise<Exami
     if (name === 'signature') lines.push(...explainSignature(fault, token, trust));
     else lines.push(line(name, fault === undefined ? 'ok' : 'failed', EXPLAIN[name](fault, token, trust)));
   }
-  lines.push(...describeIdentity(token, trust, lines));
-  const hint = explainIdToken(token.claims);
-  return {
-    verdict,
-    lines: lines.map((one) => (one.check === 'audience' ? { ...one, detail: one.detail + hint } : one)),
-  };
+  return { verdict, lines: [...lines, ...describeIdentity(token, trust, lines)] };
+}
+
+/** The algorithms of the keys at hand; all that keys may have, where there are none. */
+async function algorithmsOf(keys: Keys): Promise<readonly Algorithm[]> {
+  if (keys.current() === undefined) await keys.refresh();
+  const taken = ALGORITHMS.filter((name) => keys.current()?.some(({ algorithms }) => algorithms.has(name)));
+  return taken.length > 0 ? taken : ALGORITHMS;
 }
 
 const OF_KEY = ['key', 'signature'] as const;
@@ -75,7 +79,7 @@ const EXPLAIN: Readonly<Record<Exclude<CheckName, 'signature'>, Explain>> = {
     fault === undefined
       ? quoteClaim(type)
       : `must be ${quoteClaim(tokenType)} (TODO_AUTH_TOKEN_TYPE), received ${quoteClaim(type)}`,
-  audience: explainAudience,
+  audience: (fault, token, trust) => `${explainAudience(fault, token, trust)}${explainIdToken(token.claims)}`,
   'audience claim': explainAudienceClaim,
   /** Never quotes the token, whose claim may have any content. */
   required(fault, { claims }, { requiredClaims = [] }) {

@@ -1,4 +1,4 @@
-import { ALGORITHMS } from '../../auth/keys/algorithms.ts';
+import type { Algorithm } from '../../auth/keys/algorithms.ts';
 import { claimAt } from '../../auth/token/identity.ts';
 import {
   MAX_TOKEN_LENGTH,
@@ -8,8 +8,16 @@ import {
 } from '../../auth/token/read-token.ts';
 import { quote, quoteClaim, quoteJson } from '../../lib/quote.ts';
 
-/** Explains a token that could not be read, or is of another kind; empty where the refusal says all. */
-export function explainUnread(compact: string, { code, header = {}, claims = {} }: RefusedToken): string {
+/**
+ * Explains a token that could not be read, or is of another kind; empty where the refusal says all.
+ *
+ * @param algorithms those that would be taken.
+ */
+export function explainUnread(
+  compact: string,
+  { code, header = {}, claims = {} }: RefusedToken,
+  algorithms: readonly Algorithm[],
+): string {
   switch (code) {
     case 'header-form':
       if (!Object.hasOwn(header, 'kid')) return explainJson(compact, 0);
@@ -25,7 +33,7 @@ export function explainUnread(compact: string, { code, header = {}, claims = {} 
       return `Its claim ${quoteJson(name)} is ${quoteJson(value)}: send the access token in its place.`;
     }
     case 'algorithm':
-      return `Its "alg" must be one of ${ALGORITHMS.join(', ')}, received ${quoteClaim(claimAt(header, ['alg']))}.`;
+      return `Its "alg" must be one of ${algorithms.join(', ')}, received ${quoteClaim(claimAt(header, ['alg']))}.`;
     case 'claims-form':
       return explainJson(compact, 1);
     default:
