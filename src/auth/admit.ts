@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Identity } from '../caller.ts';
-import { actor } from '../caller.ts';
+import { actor, type Identity } from '../caller.ts';
 import type { LogEvent } from '../events.ts';
 import type { Answer } from '../http/answer.ts';
 import type { Call } from '../http/call.ts';

@@ -11,7 +11,6 @@ import {
 } from './development.ts';
 import { readFileSource } from './keys/files.ts';
 import { readProxy } from './keys/proxy.ts';
-import type { RemoteSource } from './keys/remote.ts';
 import type { KeySource } from './keys/source.ts';
 import { parseTrustedAddress } from './keys/trusted-address.ts';
 import { parseRequiredClaim, type RequiredClaim } from './required-claims.ts';
@@ -186,9 +185,9 @@ async function readKeySource(settings: Settings, environment: Environment): Prom
   }
   const value = settings.read(variable) ?? '';
   if (variable === 'TODO_AUTH_JWKS_URL') {
-    const proxy = throughProxy(settings);
+    const proxy = readProxy(settings);
     const url = parseTrustedAddress(value);
-    if (url !== undefined) return { kind: 'jwks-url', url, ...proxy };
+    if (url !== undefined) return { kind: 'jwks-url', url, proxy };
     const wanted =
       'must begin with "https:", or with "http:" on loopback, without user, password and fragment';
     return settings.refuse(variable, wanted);
@@ -207,17 +206,12 @@ async function readKeySource(settings: Settings, environment: Environment): Prom
   return source;
 }
 
-function throughProxy(settings: Settings): Pick<RemoteSource, 'proxy'> {
-  const proxy = readProxy(settings);
-  return proxy === undefined ? {} : { proxy };
-}
-
 function chooseDiscovery(settings: Settings): KeySource | undefined {
   const issuer = settings.read('TODO_AUTH_ISSUER');
   if (issuer === undefined) return undefined;
-  const proxy = throughProxy(settings);
+  const proxy = readProxy(settings);
   const url = parseTrustedAddress(issuer);
-  if (url !== undefined && url.search === '') return { kind: 'discovery', issuer, ...proxy };
+  if (url !== undefined && url.search === '') return { kind: 'discovery', issuer, proxy };
   const wanted = 'must be an "https:" address without query and fragment to find its keys from it';
   const received = `${settings.quoted('TODO_AUTH_ISSUER', issuer)}; or set one of ${SOURCES}`;
   return settings.refuse('TODO_AUTH_ISSUER', wanted, received);

@@ -64,7 +64,12 @@ export const backup = onDatabase(
       let said: string | undefined;
       for (let at = Date.now(); said === undefined; at += SECOND_MS) {
         file = copyOf(at, folder, ending);
-        said = await copyTo(file, database).catch(whereTaken(file));
+        said = await copyTo(file, database).catch(async (error: unknown) => {
+          if (!(error instanceof OperatorError) || !existsSync(file)) throw error;
+          // The name is another run's.
+          await sleep(SECOND_MS);
+          return undefined;
+        });
       }
       print(said);
       return keep === undefined ? 0 : keepNewest(file, keep, ending, database);
@@ -74,14 +79,6 @@ export const backup = onDatabase(
     }
   },
 );
-
-/** For a `catch`: where the name is another run's, waits until the next second. Any other error is thrown again. */
-function whereTaken(file: string) {
-  return async (error: unknown): Promise<undefined> => {
-    if (!(error instanceof OperatorError) || !existsSync(file)) throw error;
-    await sleep(SECOND_MS);
-  };
-}
 
 function keepNewest(made: string, keep: number, ending: Ending, database: DatabaseSettings): number {
   const own = database.engine === 'sqlite' ? database.address : undefined;

@@ -62,9 +62,12 @@ function isGone(pid: string | undefined): boolean {
   }
 }
 
+/** The address to ask a listener on every address at. */
+const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+
 async function whyNot({ host, port }: TcpAddress, path: string): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
-  const asked = reachable(host);
+  const asked = LOOPBACK[host] ?? host;
   const url = `http://${isIPv6(asked) ? `[${asked}]` : asked}:${port}${path}`;
   // Neither a URL nor a `Host` header takes the zone of an address.
   const headers = { host: 'localhost' };
@@ -76,10 +79,4 @@ async function whyNot({ host, port }: TcpAddress, path: string): Promise<string 
   });
   request.on('error', ({ message }) => resolve(`${url} does not answer: ${message}`));
   return promise;
-}
-
-/** The host to ask: for a listener on every address, the loopback address. */
-function reachable(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  return host === '::' ? '::1' : host;
 }

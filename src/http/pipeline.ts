@@ -2,15 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import type { LogEvent } from '../events.ts';
 import { type Receive, refuse } from '../wire/http-server.ts';
 import type { Listener } from '../wire/listener.ts';
-import type { Answer } from './answer.ts';
-import { write } from './answer.ts';
+import { type Answer, write } from './answer.ts';
 import type { BodyEnd } from './body.ts';
 import { Call } from './call.ts';
 import type { Cors } from './cors.ts';
 import { makeFaultAnswer } from './fault-answers.ts';
 import { toProblem } from './problem.ts';
-import type { Access } from './route.ts';
-import { type Found, matchRoutes, type Route } from './route.ts';
+import { type Access, type Found, matchRoutes, type Route } from './route.ts';
 import { traceIdOf } from './trace-id.ts';
 
 /**

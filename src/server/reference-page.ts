@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module';
 import type { LogEvent } from '../events.ts';
-import type { Answer } from '../http/answer.ts';
-import { JSON_UTF_8 } from '../http/answer.ts';
+import { type Answer, JSON_UTF_8 } from '../http/answer.ts';
 import { openRoute, type Route } from '../http/route.ts';
 import { isCarried, readCarried } from '../lib/assets.ts';
 import { orUndefined } from '../lib/errors.ts';

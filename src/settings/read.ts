@@ -36,24 +36,20 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags) {
 
   const given = (variable: Variable) => givenAs(variable, env, flags);
 
-  function text(variable: Variable): string | undefined {
-    return given(variable)?.text;
-  }
-
   /**
    * Notes that a variable, or the flag in its place, needs another value; does nothing where `read` has refused it. The
    * result stands for the value that is not there.
    *
    * @param received The value as it may be shown; by default without the parts that may be a credential.
    */
-  function refuse(variable: Variable, wanted: string, received = quoted(variable, text(variable))) {
+  function refuse(variable: Variable, wanted: string, received = quoted(variable, given(variable)?.text)) {
     return fault(`${given(variable)?.name ?? variable} ${wanted}, received ${received}`, variable);
   }
 
   /** The value by its row of the table; without one its default, that of `environment` where there are two. */
   function read<V extends Variable>(variable: V, environment: Environment = 'production'): Value<V> {
     const setting = settingOf(variable);
-    const received = text(variable);
+    const received = given(variable)?.text;
     const otherwise = (environment === 'development' ? setting.development : undefined) ?? setting.default;
     const parsed = received === undefined ? { value: otherwise } : parse(variable, received);
     if ('wanted' in parsed) {
@@ -187,8 +183,9 @@ const ONE = {
  */
 function strayIn(text: string, noComment: boolean): { wanted: string; received: string } | undefined {
   const [first = '', last = ''] = [text[0], text.at(-1)];
-  if (isStray(first)) return { wanted: `must not begin with ${nameOf(first)}`, received: quote(`${first}…`) };
-  if (isStray(last)) return { wanted: `must not end with ${nameOf(last)}`, received: quote(`…${last}`) };
+  const [before, after] = [strayName(first), strayName(last)];
+  if (before !== undefined) return { wanted: `must not begin with ${before}`, received: quote(`${first}…`) };
+  if (after !== undefined) return { wanted: `must not end with ${after}`, received: quote(`…${last}`) };
   if (text.length > 1 && first === last && /["']/.test(first))
     return { wanted: 'must not stand in quotes', received: quote(`${first}…${last}`) };
   if (noComment && hasComment(text)) {
@@ -198,12 +195,9 @@ function strayIn(text: string, noComment: boolean): { wanted: string; received: 
   return undefined;
 }
 
-function isStray(character: string): boolean {
-  return isWhiteSpace(character) || /\p{Cc}/u.test(character);
-}
-
-function nameOf(character: string): string {
-  return isWhiteSpace(character) ? 'white space' : 'a control character';
+function strayName(character: string): string | undefined {
+  if (isWhiteSpace(character)) return 'white space';
+  return /\p{Cc}/u.test(character) ? 'a control character' : undefined;
 }
 
 /**

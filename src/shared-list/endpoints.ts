@@ -1,7 +1,6 @@
 import { actor } from '../caller.ts';
 import type { LogEvent } from '../events.ts';
-import type { Answer, Headers } from '../http/answer.ts';
-import { admitsGzip, type CacheControl, JSON_UTF_8 } from '../http/answer.ts';
+import { type Answer, admitsGzip, type CacheControl, type Headers, JSON_UTF_8 } from '../http/answer.ts';
 import type { Call } from '../http/call.ts';
 import { withBody } from '../http/json-body.ts';
 import type { Route } from '../http/route.ts';

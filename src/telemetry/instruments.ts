@@ -20,68 +20,70 @@ function emptySeries(): Series {
 /**
  * A histogram of Prometheus. A general library makes a text of all labels for each observation; here a series is a
  * look-up for each label away. Label values are the service's own words, never a request's text, and need no escapes.
+ *
+ * @param bounds ascending upper bounds of the buckets, in the unit that the name says.
  */
-export class LabelledHistogram {
-  readonly #name: string;
-  readonly #help: string;
-  readonly #labelNames: readonly string[];
-  readonly #bounds: readonly number[];
-  readonly #root = emptySeries();
-  readonly #spelled: { readonly labels: string; readonly series: Series }[] = [];
+export function labelledHistogram(
+  name: string,
+  help: string,
+  labelNames: readonly string[],
+  bounds: readonly number[],
+) {
+  const root = emptySeries();
+  const spelled: { readonly labels: string; readonly series: Series }[] = [];
 
-  /** @param bounds ascending upper bounds of the buckets, in the unit that the name says. */
-  constructor(name: string, help: string, labelNames: readonly string[], bounds: readonly number[]) {
-    this.#name = name;
-    this.#help = help;
-    this.#labelNames = labelNames;
-    this.#bounds = bounds;
+  function begin(series: Series, values: readonly LabelValue[]): Float64Array {
+    const labels = labelNames.map((label, index) => `${label}="${values[index] ?? ''}"`).join(',');
+    spelled.push({ labels, series });
+    return new Float64Array(bounds.length + 1);
   }
 
-  /** @param values one for each label name, in their order. */
-  observe(value: number, ...values: readonly LabelValue[]): void {
-    let series = this.#root;
-    for (const label of values) {
-      let next = series.below.get(label);
-      if (next === undefined) {
-        next = emptySeries();
-        series.below.set(label, next);
+  return {
+    /** @param values one for each label name, in their order. */
+    observe(value: number, ...values: readonly LabelValue[]): void {
+      let series = root;
+      for (const label of values) {
+        let next = series.below.get(label);
+        if (next === undefined) {
+          next = emptySeries();
+          series.below.set(label, next);
+        }
+        series = next;
       }
-      series = next;
-    }
-    series.counts ??= this.#begin(series, values);
-    let bucket = 0;
-    while (value > Number(this.#bounds[bucket])) bucket += 1;
-    series.counts[bucket] = Number(series.counts[bucket]) + 1;
-    series.sum += value;
-  }
+      series.counts ??= begin(series, values);
+      let bucket = 0;
+      while (value > Number(bounds[bucket])) bucket += 1;
+      series.counts[bucket] = Number(series.counts[bucket]) + 1;
+      series.sum += value;
+    },
 
-  /** The text that Prometheus reads (text exposition format 0.0.4). */
-  text(): string {
-    const lines = [`# HELP ${this.#name} ${this.#help}`, `# TYPE ${this.#name} histogram`];
-    for (const { labels, series } of this.#spelled) {
-      const behind = labels === '' ? '' : `,${labels}`;
-      const braces = labels === '' ? '' : `{${labels}}`;
-      let count = 0;
-      for (const [index, own] of (series.counts ?? []).entries()) {
-        count += own;
-        lines.push(`${this.#name}_bucket{le="${this.#bounds[index] ?? '+Inf'}"${behind}} ${count}`);
+    /** The text that Prometheus reads (text exposition format 0.0.4). */
+    text(): string {
+      const lines = [`# HELP ${name} ${help}`, `# TYPE ${name} histogram`];
+      for (const { labels, series } of spelled) {
+        const behind = labels === '' ? '' : `,${labels}`;
+        const braces = labels === '' ? '' : `{${labels}}`;
+        let count = 0;
+        for (const [index, own] of (series.counts ?? []).entries()) {
+          count += own;
+          lines.push(`${name}_bucket{le="${bounds[index] ?? '+Inf'}"${behind}} ${count}`);
+        }
+        lines.push(`${name}_sum${braces} ${series.sum}`, `${name}_count${braces} ${count}`);
       }
-      lines.push(`${this.#name}_sum${braces} ${series.sum}`, `${this.#name}_count${braces} ${count}`);
-    }
-    return `${lines.join('\n')}\n`;
-  }
-
-  #begin(series: Series, values: readonly LabelValue[]): Float64Array {
-    const labels = this.#labelNames.map((name, index) => `${name}="${values[index] ?? ''}"`).join(',');
-    this.#spelled.push({ labels, series });
-    return new Float64Array(this.#bounds.length + 1);
-  }
+      return `${lines.join('\n')}\n`;
+    },
+  };
 }
 
 /** One value, or values by the value of their label; undefined: without the label. */
 type Values = number | Iterable<readonly [label: string | number | undefined, value: number]>;
 
-type Register = (name: string, help: string, read: () => Values | Promise<Values>, label?: string) => void;
+export type Register = (
+  name: string,
+  help: string,
+  read: () => Values | Promise<Values>,
+  label?: string,
+) => void;
 
 /** Registers gauges and counters whose values are read at each scrape. */
 export function metricsIn(registry: Registry): { readonly gauge: Register; readonly counter: Register } {

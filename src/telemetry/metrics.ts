@@ -4,7 +4,7 @@ import type { Step } from '../events.ts';
 import type { TodoStore } from '../shared-list/store.ts';
 import type { Listener } from '../wire/listener.ts';
 import { type Ended, errorType, knownMethod } from './ended.ts';
-import { LabelledHistogram, metricsIn } from './instruments.ts';
+import { labelledHistogram, metricsIn, type Register } from './instruments.ts';
 import { type Build, registerRuntime } from './runtime-metrics.ts';
 
 /** Seconds. The buckets of OpenTelemetry's `http.server.request.duration`, and finer ones below. */
@@ -35,67 +35,37 @@ export function openMetrics(
   const registry = new Registry();
   const { gauge, counter } = metricsIn(registry);
   const runtime = registerRuntime(registry, build);
-  const duration = new LabelledHistogram(
-    'http_server_request_duration_seconds',
-    'Time from the head of a request to the end of its answer.',
-    ['http_request_method', 'http_route', 'http_response_status_code'],
-    REQUEST_BUCKETS,
-  );
+  // biome-ignore format: a histogram is a row
+  const [duration, operations, batches, commits] = [
+    labelledHistogram('http_server_request_duration_seconds', 'Time from the head of a request to the end of its answer.',
+      ['http_request_method', 'http_route', 'http_response_status_code'], REQUEST_BUCKETS),
+    labelledHistogram('db_client_operation_duration_seconds', 'Time of an operation of the store, waiting for its commit included.',
+      ['db_system_name', 'db_operation_name', 'error_type'], DATABASE_BUCKETS),
+    labelledHistogram('todo_commit_writes', 'Writes that shared one commit.', [], BATCH_BUCKETS),
+    labelledHistogram('todo_commit_duration_seconds', 'Time of one commit, the sync to the disk included.', [], DATABASE_BUCKETS),
+  ] as const;
   const underWay = new Map<string, number>();
   const verdicts = new Map<string, number>();
   const ofListeners = (figure: 'open' | 'limit' | 'dropped') => () =>
     listeners.map(({ name, figures }) => [name, figures[figure]] as const);
+  const refused = () => listeners.find(({ name }) => name === 'public')?.figures.refused ?? [];
   let aborted = 0;
-  gauge('http_server_active_requests', 'Requests under way.', () => underWay, 'http_request_method');
-  counter(
-    'todo_aborted_requests_total',
-    'Requests whose client closed the connection, or its side, before the end of the answer.',
-    () => aborted,
-  );
-  counter(
-    'todo_refused_requests_total',
-    'Requests refused before routing: not HTTP, too slow, too large a head.',
-    () => listeners.find(({ name }) => name === 'public')?.figures.refused ?? [],
-    'http_response_status_code',
-  );
-  counter(
-    'todo_token_verdicts_total',
-    'What was found of the credentials of requests, by code.',
-    () => verdicts,
-    'code',
-  );
-  gauge('todo_open_connections', 'Open sockets.', ofListeners('open'), 'listener');
-  gauge('todo_connections_limit', 'Sockets that may be open at a time.', ofListeners('limit'), 'listener');
-  counter(
-    'todo_connections_refused_total',
-    'Sockets that were closed at once, beyond the limit.',
-    ofListeners('dropped'),
-    'listener',
-  );
-  const operations = new LabelledHistogram(
-    'db_client_operation_duration_seconds',
-    'Time of an operation of the store, waiting for its commit included.',
-    ['db_system_name', 'db_operation_name', 'error_type'],
-    DATABASE_BUCKETS,
-  );
-  const batches = new LabelledHistogram(
-    'todo_commit_writes',
-    'Writes that shared one commit.',
-    [],
-    BATCH_BUCKETS,
-  );
-  const commits = new LabelledHistogram(
-    'todo_commit_duration_seconds',
-    'Time of one commit, the sync to the disk included.',
-    [],
-    DATABASE_BUCKETS,
-  );
-  counter(
-    'todo_log_lines_dropped_total',
-    'Lines of the log that could not be written.',
-    () => output.dropped,
-  );
-  gauge('todo_ready', '1 when the service is ready, else 0.', async () => Number((await ready()) === true));
+  // biome-ignore format: a metric is a row
+  const rows: readonly (readonly [Register, ...Parameters<Register>])[] = [
+    [gauge, 'http_server_active_requests', 'Requests under way.', () => underWay, 'http_request_method'],
+    [counter, 'todo_aborted_requests_total', 'Requests whose client closed the connection, or its side, before the end of the answer.',
+      () => aborted],
+    [counter, 'todo_refused_requests_total', 'Requests refused before routing: not HTTP, too slow, too large a head.', refused,
+      'http_response_status_code'],
+    [counter, 'todo_token_verdicts_total', 'What was found of the credentials of requests, by code.', () => verdicts, 'code'],
+    [gauge, 'todo_open_connections', 'Open sockets.', ofListeners('open'), 'listener'],
+    [gauge, 'todo_connections_limit', 'Sockets that may be open at a time.', ofListeners('limit'), 'listener'],
+    [counter, 'todo_connections_refused_total', 'Sockets that were closed at once, beyond the limit.', ofListeners('dropped'),
+      'listener'],
+    [counter, 'todo_log_lines_dropped_total', 'Lines of the log that could not be written.', () => output.dropped],
+    [gauge, 'todo_ready', '1 when the service is ready, else 0.', async () => Number((await ready()) === true)],
+  ];
+  for (const [register, ...row] of rows) register(...row);
   /** The end of the last commit that was counted: writes that shared a commit report it one after the other. */
   let lastCommit: number | undefined;
 

@@ -35,7 +35,7 @@ test('an issuer and an audience suffice: the keys are found by discovery', async
       requiredClaims: undefined,
       editorRoles: undefined,
       tokenType: undefined,
-      source: { kind: 'discovery', issuer: 'https://login.example.org' },
+      source: { kind: 'discovery', proxy: undefined, issuer: 'https://login.example.org' },
       claims: { name: undefined, role: undefined, editorRoles: undefined },
       clockToleranceSeconds: 30,
       keysCooldownMs: 30_000,

@@ -8,7 +8,7 @@ import {
   TABLES,
 } from '../transfer/contents.ts';
 import type { Ask } from './postgres-connection.ts';
-import { HIGHEST_RECORDED_IDS } from './requirements.ts';
+import { USED_IDS } from './requirements.ts';
 import { SELECTED } from './row.ts';
 
 /** The mode of a transaction that reads one moment. */
@@ -32,7 +32,7 @@ export async function sourceBy(ask: Ask): Promise<ExportRows> {
   const [counts] = await ask<Counts>(COUNT);
   // A sequence belongs to no snapshot: read after it, it is above all of its rows.
   const [ever] = await ask<{ highest: number }>(
-    `SELECT greatest(last_value - (NOT is_called)::int, (${HIGHEST_RECORDED_IDS.todos}))::int AS highest
+    `SELECT greatest(last_value - (NOT is_called)::int, (${USED_IDS.todos}))::int AS highest
       FROM ${await sequenceOf('todos', ask)}`,
   );
   if (counts === undefined || ever === undefined) throw new StoreUnavailable('the server counted nothing');

@@ -77,7 +77,7 @@ export const IN_ROWS = {
 };
 
 /** The highest id in all records. Reads all tombstones and keys. */
-export const HIGHEST_RECORDED_IDS = {
+export const USED_IDS = {
   ...IN_ROWS,
   todos: `SELECT greatest((${IN_ROWS.todos}), (SELECT max(id) FROM todo_tombstones),
     (SELECT max(todo_id) FROM idempotency_keys))`,

@@ -6,14 +6,7 @@ import { Migrations, type SchemaVersion } from '../migrations.ts';
 import { checkLogged } from './durability.ts';
 import { hasCode, INSUFFICIENT_PRIVILEGE, ListElsewhere } from './error.ts';
 import type { PostgresConnection } from './postgres-connection.ts';
-import {
-  HIGHEST_RECORDED_IDS,
-  OWN_TABLES,
-  TO_PURGE,
-  TO_READ_LIST,
-  TO_READ_VERSION,
-  TO_SERVE,
-} from './requirements.ts';
+import { OWN_TABLES, TO_PURGE, TO_READ_LIST, TO_READ_VERSION, TO_SERVE, USED_IDS } from './requirements.ts';
 import { rightsToMigrate } from './rights-to-migrate.ts';
 import type { StatementPool } from './statement-pool.ts';
 import { FOREIGN_IDS, faultsBy, LEFTOVERS } from './table-faults.ts';
@@ -153,15 +146,15 @@ async function makeSchema(connection: PostgresConnection, anotherList: boolean):
 async function mend(connection: PostgresConnection): Promise<void> {
   try {
     await connection.transaction(async (ask) => {
-      let found = await findUnmet(ask, TO_SERVE, HIGHEST_RECORDED_IDS);
+      let found = await findUnmet(ask, TO_SERVE, USED_IDS);
       if (found.astray) {
         await ask(TAKE_LOCK);
         await ask(LEAD_HOME);
-        found = await findUnmet(ask, TO_SERVE, HIGHEST_RECORDED_IDS);
+        found = await findUnmet(ask, TO_SERVE, USED_IDS);
       }
       if (found.behind.length === 0) return throwFault(faultOf(found));
       await ask('LOCK TABLE categories, todos IN SHARE ROW EXCLUSIVE MODE');
-      const { behind } = await findUnmet(ask, TO_SERVE, HIGHEST_RECORDED_IDS);
+      const { behind } = await findUnmet(ask, TO_SERVE, USED_IDS);
       for (const { sequence, highest } of behind)
         await ask({ text: 'SELECT setval($1, $2)', values: [sequence, highest] });
     });

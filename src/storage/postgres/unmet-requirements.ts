@@ -1,5 +1,5 @@
 import type { Ask, PostgresConnection } from './postgres-connection.ts';
-import { HIGHEST_RECORDED_IDS, type Requirement, TO_SERVE } from './requirements.ts';
+import { type Requirement, TO_SERVE, USED_IDS } from './requirements.ts';
 
 /** An unmet requirement, or one of a sequence. */
 interface Found extends Requirement {
@@ -156,7 +156,7 @@ export async function rightsFault(connection: PostgresConnection, requirements =
 /** The parts of a schema of this version that are missing, denied, or behind all ids that are known. */
 export function findAllUnmet(connection: PostgresConnection, requirements = TO_SERVE) {
   // Tombstones and keys may be many.
-  return connection.transaction((ask) => findUnmet(ask, requirements, HIGHEST_RECORDED_IDS));
+  return connection.transaction((ask) => findUnmet(ask, requirements, USED_IDS));
 }
 
 /** `GRANT SELECT, INSERT ON todos TO role; GRANT …`. */

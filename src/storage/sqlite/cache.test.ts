@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { represent } from '../../shared-list/members.ts';
-import { TodoCache } from './cache.ts';
+import { openTodoCache } from './cache.ts';
 
 const ROOM = 2 ** 20;
 const noBatch = () => new Set<number>();
@@ -9,7 +9,7 @@ const noBatch = () => new Set<number>();
 const todo = (id: number, title = 'a') => represent({ id, title, done: false, categoryId: 1 });
 
 test('what was read is known', () => {
-  const cache = new TodoCache(ROOM, noBatch());
+  const cache = openTodoCache(ROOM, noBatch());
   assert.equal(cache.get(1), undefined);
   cache.set(todo(1));
   assert.deepEqual(cache.get(1), todo(1));
@@ -17,7 +17,7 @@ test('what was read is known', () => {
 
 test('while a change of a todo is under way, it is neither known nor remembered', () => {
   const underWay = noBatch();
-  const cache = new TodoCache(ROOM, underWay);
+  const cache = openTodoCache(ROOM, underWay);
   cache.set(todo(1));
   cache.set(todo(2));
   underWay.add(1);
@@ -34,7 +34,7 @@ test('while a change of a todo is under way, it is neither known nor remembered'
 
 test('a todo that a batch did not change is known again when the batch is done', () => {
   const underWay = noBatch();
-  const cache = new TodoCache(ROOM, underWay);
+  const cache = openTodoCache(ROOM, underWay);
   cache.set(todo(1));
   underWay.add(1);
   underWay.clear();
@@ -42,21 +42,21 @@ test('a todo that a batch did not change is known again when the batch is done',
 });
 
 test('when another program changes the file, nothing is known any more', () => {
-  const cache = new TodoCache(ROOM, noBatch());
+  const cache = openTodoCache(ROOM, noBatch());
   cache.set(todo(1));
   cache.forget('all');
   assert.equal(cache.get(1), undefined);
 });
 
 test('a limit of 0 bytes knows nothing', () => {
-  const cache = new TodoCache(0, noBatch());
+  const cache = openTodoCache(0, noBatch());
   cache.set(todo(1));
   assert.equal(cache.get(1), undefined);
 });
 
 test('the default size holds the 170,000 todos with short titles that the settings promise, and never more than it', () => {
   const limit = 64 * 2 ** 20;
-  const cache = new TodoCache(limit, noBatch());
+  const cache = openTodoCache(limit, noBatch());
   const known = (from: number) =>
     Array.from({ length: 170_000 }, (_, index) => cache.get(from + index)).filter(
       (each) => each !== undefined,
@@ -70,7 +70,7 @@ test('the default size holds the 170,000 todos with short titles that the settin
 });
 
 test('what is asked for stays, what is not is forgotten', () => {
-  const cache = new TodoCache(10_000, noBatch());
+  const cache = openTodoCache(10_000, noBatch());
   cache.set(todo(1));
   cache.set(todo(2));
   for (let id = 3; id <= 1_000; id += 1) {
@@ -81,7 +81,7 @@ test('what is asked for stays, what is not is forgotten', () => {
 });
 
 test('its bytes are those of what is in it: of another title other ones, of nothing none', () => {
-  const cache = new TodoCache(ROOM, noBatch());
+  const cache = openTodoCache(ROOM, noBatch());
   cache.set(todo(1));
   const { bytes } = cache;
   cache.set(todo(1, 'ab'));

@@ -18,36 +18,27 @@ const cacheOf = (limit: number) =>
  * and keeping them costs as much. Missing ids are not kept: a client that asks for many would push out the todos. From
  * the sending of a batch to its end, some readers may see its changes and others not: SQLite is asked meanwhile for the
  * todos that it may change: `src/storage/sqlite/cache.test.ts`.
+ *
+ * @param limit Bytes; 0 switches the cache off.
+ * @param underWay The todos that a batch may change now.
  */
-export class TodoCache {
-  readonly #limit: number;
-  readonly #underWay: UnderWay['ids'];
-  #todos: LRUCache<number, TodoRepresentation>;
+export function openTodoCache(limit: number, underWay: UnderWay['ids']) {
+  let todos = cacheOf(limit);
+  return {
+    get bytes() {
+      return todos.calculatedSize;
+    },
 
-  /** @param limit Bytes; 0 switches the cache off. @param underWay of the todos that a batch may change now. */
-  constructor(limit: number, underWay: UnderWay['ids']) {
-    this.#limit = limit;
-    this.#underWay = underWay;
-    this.#todos = cacheOf(limit);
-  }
+    /** Undefined when SQLite has to be asked. */
+    get: (id: number) => (underWay.has(id) ? undefined : todos.get(id)),
 
-  get bytes(): number {
-    return this.#todos.calculatedSize;
-  }
+    /** Keeps the todo that SQLite gave. A todo that a batch changes meanwhile is dropped at its end. */
+    set: (todo: TodoRepresentation) => void todos.set(todo.id, todo),
 
-  /** Undefined when SQLite has to be asked. */
-  get(id: number): TodoRepresentation | undefined {
-    return this.#underWay.has(id) ? undefined : this.#todos.get(id);
-  }
-
-  /** Keeps the todo that SQLite gave. A todo that a batch changes meanwhile is dropped at its end. */
-  set(todo: TodoRepresentation): void {
-    this.#todos.set(todo.id, todo);
-  }
-
-  forget(changed: Changed): void {
-    // A new cache: clearing 170,000 todos one by one takes 15 ms or more.
-    if (changed === 'all') this.#todos = cacheOf(this.#limit);
-    else for (const id of changed) this.#todos.delete(id);
-  }
+    forget(changed: Changed): void {
+      // A new cache: clearing 170,000 todos one by one takes 15 ms or more.
+      if (changed === 'all') todos = cacheOf(limit);
+      else for (const id of changed) todos.delete(id);
+    },
+  };
 }

@@ -4,7 +4,7 @@ import { andThen } from '../../lib/promises.ts';
 import { represent } from '../../shared-list/members.ts';
 import type { StoreSizes, TodoStore } from '../../shared-list/store.ts';
 import type { ServedDatabase } from '../settings.ts';
-import { TodoCache } from './cache.ts';
+import { openTodoCache } from './cache.ts';
 import { asNotOpened, errorOf, failureBy } from './error.ts';
 import { knownFile } from './file.ts';
 import { uncertainLocksOf } from './file-system.ts';
@@ -113,7 +113,7 @@ async function openParts(path: string, options: SqliteOptions) {
         if (changed === 'all') health.lookAtSchema();
       }),
     );
-    const cache = new TodoCache(cacheBytes, writer.underWay.ids);
+    const cache = openTodoCache(cacheBytes, writer.underWay.ids);
     const list = parts.use(new SqliteList(health, writer.underWay));
     return { findRow, cache, list, writer, health, opened: parts.move() };
   } catch (error) {
