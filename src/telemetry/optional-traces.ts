@@ -1,4 +1,4 @@
-import { errorCode } from '../lib/errors.ts';
+import { errorCode, messageOf } from '../lib/errors.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 
 /**
@@ -12,7 +12,8 @@ export function importTraces() {
     throw new OperatorError(
       'unavailable',
       'traces need the packages @opentelemetry/api, @opentelemetry/sdk-trace, @opentelemetry/resources and ' +
-        '@opentelemetry/exporter-trace-otlp-http; install them, or unset OTEL_EXPORTER_OTLP_ENDPOINT',
+        '@opentelemetry/exporter-trace-otlp-http; install them, or unset OTEL_EXPORTER_OTLP_ENDPOINT: ' +
+        messageOf(cause),
       { cause },
     );
   });

@@ -65,7 +65,8 @@ async function removeStale(path: string): Promise<void> {
       'configuration',
       `cannot listen on ${path}: it is ${kindOf(asked)}, and stays as it is`,
     );
-  if (await hasListener(path)) throw taken(path);
+  const why = await whyTaken(path);
+  if (why !== undefined) throw taken(path, why);
   const aside = temporary(path);
   try {
     renameSync(path, aside);
@@ -82,25 +83,27 @@ async function removeStale(path: string): Promise<void> {
   rmSync(aside);
 }
 
-/** Whether a socket cannot be proved to have no listener. */
-async function hasListener(path: string): Promise<boolean> {
+/** Undefined where a socket has no listener. */
+async function whyTaken(path: string): Promise<string | undefined> {
   const socket = connect(path);
   try {
     await once(socket, 'connect');
-    return true;
+    return TAKEN;
   } catch (error) {
     const code = errorCode(error);
-    return code !== 'ECONNREFUSED' && code !== 'ENOENT';
+    if (code === 'ECONNREFUSED' || code === 'ENOENT') return undefined;
+    // The queue of its listener is full.
+    if (code === 'EAGAIN') return TAKEN;
+    return `the system does not say whether another program has it (${code})`;
   } finally {
     socket.destroy();
   }
 }
 
-function taken(path: string): OperatorError {
-  return new OperatorError(
-    'unavailable',
-    `cannot listen on ${path}: another program has it: choose another path`,
-  );
+const TAKEN = 'another program has it';
+
+function taken(path: string, why = TAKEN): OperatorError {
+  return new OperatorError('unavailable', `cannot listen on ${path}: ${why}: choose another path`);
 }
 
 function temporary(path: string): string {

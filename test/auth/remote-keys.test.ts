@@ -200,7 +200,12 @@ const ANSWERS: readonly (readonly [what: string, path: string, answer: RequestLi
   ],
   ['more than 50 keys', '/jwks', json({ keys: manyKeys }), /at most 50 keys, received 51$/],
   ['more than 512 KiB, compressed', '/jwks', gzipped(' '.repeat(10_000_000)), /answered more than 512 KiB$/],
-  ['gzip that is none', '/jwks', encoded('gzip', '{"keys":[]}'), /did not answer: Z_DATA_ERROR$/],
+  [
+    'gzip that is none',
+    '/jwks',
+    encoded('gzip', '{"keys":[]}'),
+    /answered gzip that cannot be read: Z_DATA_ERROR$/,
+  ],
   ['another coding', '/jwks', encoded('br', '\x00'), /not JSON$/],
   [
     'HTML',

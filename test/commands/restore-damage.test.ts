@@ -66,6 +66,7 @@ for (const [what, at, bytes] of [
   ['its schema is text of nobody', 4_000, filled(90, 0x53)],
   ['its application_id is that of another program', 68, Buffer.of(1, 2, 3, 4)],
   ['its application_id is 0', 68, filled(4, 0)],
+  ['its user_version is 0', 60, filled(4, 0)],
 ] as const) {
   test(`restore: a database is replaced and kept of which ${what} [E3]`, async () => {
     const path = written(new Map([['', put(closed.get('') ?? assert.fail(), at, bytes)]]));

@@ -160,6 +160,18 @@ test('a database of another program is refused, and left as it is [D15]', async 
   assert.deepEqual(database.prepare('SELECT name FROM sqlite_schema').all().map(Object.values), [['notes']]);
 });
 
+test('a file of todos that has lost its user_version is named with the way back, and stays as it is [D15]', async () => {
+  const path = newPath('todos.db');
+  await (await openSqliteStore(path))[Symbol.asyncDispose]();
+  execute(path, 'PRAGMA user_version = 0');
+  const fault = 'its user_version is 0, as after ".dump" of sqlite3: docs/incidents.md shows the way back';
+  for (const open of [() => openSqliteStore(path), () => openSqliteMaintenance(path)])
+    await assert.rejects(async () => open(), refusal(path, fault, 'bad-data'));
+  execute(path, `PRAGMA user_version = ${SCHEMA_VERSION.sqlite}`);
+  await using store = await openSqliteStore(path);
+  assert.deepEqual(await listed(store), []);
+});
+
 test('a path where no file can be is refused in one line', async () => {
   const file = newPath('file');
   writeFileSync(file, '');

@@ -157,7 +157,7 @@ test('every command says of a file that it is immutable', { skip: noAttributes()
     assert.equal(code, 69);
     assert.match(
       stderr,
-      /user 0 may not read and write "todos\.db": it is immutable, as "lsattr" shows \(EPERM\)\n$/,
+      /user 0 may not read and write "todos\.db": it may be immutable, which "lsattr" shows \(EPERM\)\n$/,
     );
   }
 });

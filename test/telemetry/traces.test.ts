@@ -325,7 +325,10 @@ describe('Traces', () => {
     const env = { ...forbid('@opentelemetry'), OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
     const { code, stderr } = await runProgram(['serve', '--profile', 'error-demo', '--port', '0'], { env });
     assert.equal(code, 69);
-    assert.match(stderr, /^Cannot start: traces need the packages @opentelemetry\/api, .*\n$/);
+    assert.match(
+      stderr,
+      /^Cannot start: traces need the packages @opentelemetry\/api, .* unset OTEL_EXPORTER_OTLP_ENDPOINT: not there\n$/,
+    );
   });
 
   test('settings that make no sense are reported together, and not where there is no endpoint [D17]', async () => {

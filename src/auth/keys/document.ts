@@ -57,7 +57,7 @@ export async function fetchDocument(address: string, options: FetchOptions): Pro
   try {
     response = await ask(url, signal, socket);
     if (response.statusCode !== 200) throw new NotUsable(`${name} answered ${statusOf(response, url)}`, true);
-    body = await readBounded(response);
+    body = await readBounded(response, name);
   } catch (error) {
     if (error instanceof NotUsable) throw error;
     const certificate = describeCertificate(error, errorCode(error) ?? '');
@@ -98,7 +98,7 @@ function statusOf({ statusCode, headers: { location = '' } }: IncomingMessage, u
 }
 
 /** The body, or undefined when it is longer than allowed; the rest is not read. Some servers compress unasked. */
-async function readBounded(response: IncomingMessage): Promise<Buffer | undefined> {
+async function readBounded(response: IncomingMessage, name: string): Promise<Buffer | undefined> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of response) {
@@ -112,7 +112,7 @@ async function readBounded(response: IncomingMessage): Promise<Buffer | undefine
     return gunzipSync(body, { maxOutputLength: MAX_LENGTH });
   } catch (error) {
     if (errorCode(error) === 'ERR_BUFFER_TOO_LARGE') return undefined;
-    throw error;
+    throw new NotUsable(`${name} answered gzip that cannot be read: ${errorCode(error)}`);
   }
 }
 

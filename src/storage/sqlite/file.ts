@@ -143,7 +143,7 @@ function checkRights(path: string, wanted: number, action: string): void {
  */
 function reasonOf(fault: string, path: string): string {
   if (fault === 'EROFS') return 'its file system is mounted read-only';
-  if (fault === 'EPERM') return 'it is immutable, as "lsattr" shows';
+  if (fault === 'EPERM') return 'it may be immutable, which "lsattr" shows';
   const { uid, gid, mode } = statSync(path);
   const octal = (mode & 0o7777).toString(8).padStart(3, '0');
   return `it belongs to user ${uid} and group ${gid}, and its mode is ${octal}`;

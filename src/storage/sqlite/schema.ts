@@ -104,12 +104,14 @@ export function checkOwner(database: DatabaseSync): void {
   const id = pragma(database, 'application_id');
   // Also of one that is marked: whether its schema can be read.
   const { objects, ours } = database.prepare(COUNT_OBJECTS).get() ?? {};
-  if (id === APPLICATION_ID || objects === 0) return;
   const hasTables = ours === 2;
-  if (id !== 0 || !hasTables) throw new NotOurs('it belongs to another program', hasTables);
+  const isMarked = id === APPLICATION_ID;
+  if (objects === 0 || (isMarked && !(hasTables && pragma(database, 'user_version') === 0))) return;
+  if (!hasTables || !(isMarked || id === 0)) throw new NotOurs('it belongs to another program', hasTables);
+  const lost = isMarked ? 'user_version' : 'application_id';
   throw new NotOurs(
-    'its application_id is 0, as after ".dump" of sqlite3: docs/incidents.md shows the way back',
-    hasTables,
+    `its ${lost} is 0, as after ".dump" of sqlite3: docs/incidents.md shows the way back`,
+    true,
   );
 }
 
