@@ -3,11 +3,14 @@ import { open, stat } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { errorCode, NotUsable } from './errors.ts';
 
+/** The beginning of text as Windows PowerShell writes it: a byte order mark, or a character of ASCII in two bytes. */
+const UTF_16 = /^(?:\xff\xfe|\xfe\xff|\0[ -~]|[ -~]\0)/;
+
 /**
  * Reads a file of a limited length whole, so that a wrong path to something huge does no harm. `readableByOthers`: its mode
  * lets every user of the machine read it.
  *
- * @throws {NotUsable} when it is larger, is no regular file, or cannot be read.
+ * @throws {NotUsable} when it is larger, is no regular file, is in UTF-16, or cannot be read.
  */
 export async function readSmallFile(path: string, maxKiB = 64) {
   const maxLength = maxKiB * 1024;
@@ -21,6 +24,8 @@ export async function readSmallFile(path: string, maxKiB = 64) {
       // `end` is the last byte that is read: one more than a file may have.
       const bytes = await buffer(file.createReadStream({ end: maxLength, autoClose: false }));
       if (bytes.length > maxLength) throw new NotUsable(`it is larger than ${maxKiB} KiB`);
+      if (UTF_16.test(bytes.toString('latin1', 0, 2)))
+        throw new NotUsable('it is in UTF-16: write it in UTF-8');
       return { bytes, readableByOthers };
     } finally {
       // Not `await using`: the files of Yarn's Plug'n'Play cannot be disposed of.

@@ -20,6 +20,23 @@ const UNREADABLE: readonly (readonly [string, (path: string) => unknown, string]
 ];
 
 for (const read of [readKeysFile, readSecretFile]) {
+  for (const text of [
+    '-----BEGIN PUBLIC KEY-----',
+    '{"keys":[]}',
+    'text:a secret of more than thirty-two bytes',
+  ]) {
+    test(`${read.name} · a file in UTF-16, with its mark or without, is a fault: ${text}`, async () => {
+      await using folder = await temporaryFolder();
+      for (const marked of [text, `\ufeff${text}`]) {
+        const bytes = Buffer.from(marked, 'utf16le');
+        for (const written of [bytes, Buffer.from(bytes).swap16()]) {
+          const path = await folder.write('file', written);
+          await assert.rejects(read(path), { message: 'it is in UTF-16: write it in UTF-8' });
+        }
+      }
+    });
+  }
+
   for (const [what, make, reason] of UNREADABLE) {
     test(`${read.name} · ${what} is a fault`, async () => {
       await using folder = await temporaryFolder();
@@ -133,30 +150,6 @@ const FAULTS: readonly (readonly [string, string | Buffer, RegExp])[] = [
   ['the bare base64 of a private key', privatePem.split('\n').slice(1, -2).join(''), BARE],
   ['the bare base64 of a certificate', CERTIFICATE, BARE],
   ['a certificate in DER', Buffer.from(CERTIFICATE, 'base64'), BARE],
-  ...['utf16le', 'utf16be'].flatMap((encoding) =>
-    [pem('rsa'), JSON.stringify(jwks())].flatMap((text) =>
-      ['', '\ufeff'].map((mark) => {
-        const bytes = Buffer.from(mark + text, 'utf16le');
-        return [
-          encoding,
-          encoding === 'utf16be' ? bytes.swap16() : bytes,
-          /^it is in UTF-16: write it in UTF-8$/,
-        ] as const;
-      }),
-    ),
-  ),
-  ['a certificate', '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----', /certificate/],
-  [
-    'a private JWK',
-    JSON.stringify({ ...privateKey('ed').export({ format: 'jwk' }), kid: 'ed' }),
-    /"ed": it is a private key/,
-  ],
-  ['a symmetric JWK', JSON.stringify(symmetric), /"shared": it is a symmetric key/],
-  [
-    'a symmetric key among good ones',
-    JSON.stringify({ keys: [...jwks().keys, symmetric] }),
-    /"shared": it is a symmetric key/,
-  ],
 ];
 
 for (const [what, content, reason] of FAULTS) {
@@ -251,7 +244,6 @@ const UNSOUND: readonly (readonly [string, string | Buffer, RegExp])[] = [
     ['base64 that goes on in a second line', `${first}\n${base64}\n`],
     ['a note above', `# the new one\n${first}`],
     ['a byte order mark', `\uFEFF${first}\n`],
-    ['UTF-16', Buffer.from(`${first}\r\n`, 'utf16le')],
     ['a JWK', JSON.stringify(symmetric)],
     ['a PEM public key', pem('rsa')],
   ].map(

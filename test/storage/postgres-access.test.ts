@@ -305,7 +305,12 @@ for (const [what, make, says] of [
     'it begins with a byte order mark',
   ],
   ['has a NUL', (path: string) => writeFile(path, `${PASSWORD}\0x`), 'it has a NUL'],
-  ['is no UTF-8', (path: string) => writeFile(path, Buffer.from([0xff, 0xfe, 0x41])), 'it is not UTF-8'],
+  ['is no UTF-8', (path: string) => writeFile(path, Buffer.from([0x41, 0xff])), 'it is not UTF-8'],
+  [
+    'is in UTF-16',
+    (path: string) => writeFile(path, PASSWORD, 'utf16le'),
+    'it is in UTF-16: write it in UTF-8',
+  ],
 ] as const) {
   test(`of a password file that ${what}, that alone is said`, async () => {
     const path = newPath('password');

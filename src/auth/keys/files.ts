@@ -13,7 +13,7 @@ import {
   MAX_TRIES,
   readKeySet,
 } from './keys.ts';
-import { isKey, isUtf16, readPem } from './pem.ts';
+import { isKey, readPem } from './pem.ts';
 import { fromSecret, MIN_SECRET_LENGTH } from './verification-key.ts';
 
 /** A file that is read again when it changes. */
@@ -97,7 +97,6 @@ export async function openWatchedKeys(source: FileSource, logEvent: LogEvent): P
  */
 export async function readKeysFile(path: string) {
   const { bytes } = await readSmallFile(path, MAX_SET_KIB);
-  if (isUtf16(bytes)) throw new NotUsable('it is in UTF-16: write it in UTF-8');
   const text = bytes.toString('utf8').trim();
   const set = text.startsWith('{') ? readJson(text) : readPem(text, bytes);
   if (set.fault !== undefined) throw new NotUsable(set.fault);

@@ -3,11 +3,6 @@ import { NotUsable, orUndefined } from '../../lib/errors.ts';
 import type { LoadedKeys } from './keys.ts';
 import { fromPublicKey } from './verification-key.ts';
 
-/** Whether bytes are text as Windows PowerShell writes it: a byte order mark, or a character of ASCII in two bytes. */
-export function isUtf16(bytes: Buffer): boolean {
-  return /^(?:\xff\xfe|\xfe\xff|\0|.\0)/s.test(bytes.toString('latin1', 0, 2));
-}
-
 /** @throws {NotUsable} when the text is not one public key in PEM. The message has none of its content. */
 export function readPem(text: string, bytes: Buffer): LoadedKeys {
   if (/-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/.test(text)) throw new NotUsable('it is a private key');
