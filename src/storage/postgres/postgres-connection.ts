@@ -147,8 +147,8 @@ export class PostgresConnection {
         this.#afterError = (ready) =>
           ready || hasCode(error, IDLE_SESSION_TIMEOUT) ? settle(error) : lose(error.message, error);
       } else if (error) lose(error.message, error);
-      // Each statement that was done has its tag. For several in one text, the driver gives a list of results.
-      else if ([result].flat().some(({ command }) => command === null)) lose('an answer without a result');
+      // A statement that was done has a tag. For several in one text, the driver gives a list of results with tags.
+      else if (result.command === null) lose('an answer without a result');
       else if (inside && !this.inTransaction) lose(NOT_KEPT);
       else settle(this.#doubt, result.rows);
     });
