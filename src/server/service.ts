@@ -6,11 +6,9 @@ import { faultAnswers } from '../http/fault-answers.ts';
 import { openPipeline, type PipelineParts } from '../http/pipeline.ts';
 import { readCommit, readVersion } from '../lib/assets.ts';
 import { answerStoreFault, sharedListRoutes } from '../shared-list/endpoints.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
 import { importTraces } from '../telemetry/optional-traces.ts';
 import { openRecords } from '../telemetry/record.ts';
 import type { Build } from '../telemetry/runtime-metrics.ts';
-import type { Traces } from '../telemetry/traces.ts';
 import type { TcpAddress } from '../wire/address.ts';
 import { type Listener, openListener } from '../wire/listener.ts';
 import { ADMIN_LIMITS, adminRoutes, type Condition, databaseAnswers, watchReadiness } from './admin.ts';
@@ -32,14 +30,13 @@ interface ServiceLog {
  *
  * The listener drains before store and keys close: `test/lifecycle/stop.test.ts`.
  *
- * @param log The log, which counts the lines that it drops.
+ * @param output Counts the lines of the log that it drops.
  * @param stop Aborted when the start is stopped: no listener begins from then on, and its reason is thrown.
  * @throws {ConfigFaults} when the limit of open files leaves no connection, {OperatorError} when the database, a port or traces
  * cannot be used, {NotUsable} when a key file cannot.
  */
-export async function openService(config: Config, log: ServiceLog, stop?: AbortSignal) {
+export async function openService(config: Config, { logEvent, output }: ServiceLog, stop?: AbortSignal) {
   await using parts = new AsyncDisposableStack();
-  const { logEvent } = log;
   let phase: 'starting' | 'serving' | 'stopping' = 'starting';
   const conditions: Condition[] = [() => phase === 'serving' || `The service is ${phase}.`];
   const listening: Listener[] = [];
@@ -47,12 +44,11 @@ export async function openService(config: Config, log: ServiceLog, stop?: AbortS
     config.traces &&
     parts.use((await importTraces()).openTraces(config.traces, readVersion(), engineOf(config), logEvent));
   const ready = watchReadiness(conditions, logEvent);
-  const admin = config.admin && (await openAdmin(config, config.admin, listening, ready, log, parts, stop));
+  const admin = config.admin && (await openAdmin(config.admin));
   if (traces !== undefined) admin?.metrics.watchTraces(traces);
-  const profile = await openProfile(config.profile, admin?.metrics, logEvent, parts);
+  const profile = await openProfile(config.profile);
   conditions.push(...profile.conditions);
-  const measures = { metrics: admin?.metrics, traces };
-  const url = await openPublic(config, profile, listening, measures, logEvent, parts, stop);
+  const url = await openPublic(profile);
   phase = 'serving';
   parts.defer(() => {
     phase = 'stopping';
@@ -69,68 +65,75 @@ export async function openService(config: Config, log: ServiceLog, stop?: AbortS
     keys: profile.keys,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
-}
 
-/**
- * Opens the listener for operators, and its metrics. Imports them only here: a service without this listener needs none.
- */
-async function openAdmin(
-  config: Config,
-  address: TcpAddress,
-  listening: Listener[],
-  ready: () => Promise<true | string>,
-  { logEvent, output }: ServiceLog,
-  parts: AsyncDisposableStack,
-  stop?: AbortSignal,
-) {
-  const { openMetrics } = await import('../telemetry/metrics.ts');
-  const metrics = parts.use(openMetrics(await buildOf(config), listening, output, ready));
-  const listener = openListener({ name: 'admin', logEvent, limits: ADMIN_LIMITS, answers: faultAnswers() });
-  listening.push(listener);
-  parts.defer(() => listener.drain(0));
-  const routes = adminRoutes({ ready, metrics: metrics.read, version: versionOf(config) });
-  const receive = openPipeline({ routes, logEvent, listener });
-  const { url } = await listener.listen(receive, address, stop);
-  return { metrics, url };
-}
-
-/** Opens the listener for callers. Few file descriptors mean fewer connections than wanted. The result is its URL. */
-async function openPublic(
-  config: Config,
-  { routes, admit, answerFault }: OpenProfile,
-  listening: Listener[],
-  { metrics, traces }: { readonly metrics: Metrics | undefined; readonly traces: Traces | undefined },
-  logEvent: LogEvent,
-  parts: AsyncDisposableStack,
-  stop?: AbortSignal,
-): Promise<string> {
-  const { environment, maxConnections, profile } = config;
-  const cors = openCors(config.corsOrigins, logEvent);
-  const limits = { maxConnections, keepAliveTimeout: config.keepAliveSeconds * 1_000 };
-  const listener = openListener({ name: 'public', logEvent, limits, answers: faultAnswers(cors) });
-  listening.push(listener);
-  const documented =
-    environment === 'development'
-      ? (await import('./reference-page.ts')).documentRoutes(profile.name, logEvent)
-      : [];
-  const logRequests = ['trace', 'debug'].includes(config.logLevel) ? logEvent : undefined;
-  const receive = openPipeline({
-    routes: [...routes, ...documented],
-    admit,
-    answerFault,
-    logEvent,
-    listener,
-    cors,
-    record: openRecords(environment, logRequests, metrics, traces),
-  });
-  const { url } = await listener.listen(receive, config.address, stop);
-  parts.defer(() => listener.drain(config.shutdownSeconds * 1_000));
-  const taken = connectionsFor(config);
-  if (taken < maxConnections) {
-    listener.reduceTo(taken);
-    logEvent({ event: 'connections-reduced', wanted: maxConnections, taken });
+  /**
+   * Opens the listener for operators, and its metrics. Imports them only here: a service without this listener needs none.
+   */
+  async function openAdmin(address: TcpAddress) {
+    const { openMetrics } = await import('../telemetry/metrics.ts');
+    const metrics = parts.use(openMetrics(await buildOf(config), listening, output, ready));
+    const listener = openListener({ name: 'admin', logEvent, limits: ADMIN_LIMITS, answers: faultAnswers() });
+    listening.push(listener);
+    parts.defer(() => listener.drain(0));
+    const routes = adminRoutes({ ready, metrics: metrics.read, version: versionOf(config) });
+    const receive = openPipeline({ routes, logEvent, listener });
+    const { url } = await listener.listen(receive, address, stop);
+    return { metrics, url };
   }
-  return url;
+
+  /** Opens the listener for callers. Few file descriptors mean fewer connections than wanted. The result is its URL. */
+  async function openPublic({ routes, admit, answerFault }: OpenProfile): Promise<string> {
+    const { environment, maxConnections } = config;
+    const cors = openCors(config.corsOrigins, logEvent);
+    const limits = { maxConnections, keepAliveTimeout: config.keepAliveSeconds * 1_000 };
+    const listener = openListener({ name: 'public', logEvent, limits, answers: faultAnswers(cors) });
+    listening.push(listener);
+    const documented =
+      environment === 'development'
+        ? (await import('./reference-page.ts')).documentRoutes(config.profile.name, logEvent)
+        : [];
+    const logRequests = ['trace', 'debug'].includes(config.logLevel) ? logEvent : undefined;
+    const receive = openPipeline({
+      routes: [...routes, ...documented],
+      admit,
+      answerFault,
+      logEvent,
+      listener,
+      cors,
+      record: openRecords(environment, logRequests, admin?.metrics, traces),
+    });
+    const { url } = await listener.listen(receive, config.address, stop);
+    parts.defer(() => listener.drain(config.shutdownSeconds * 1_000));
+    const taken = connectionsFor(config);
+    if (taken < maxConnections) {
+      listener.reduceTo(taken);
+      logEvent({ event: 'connections-reduced', wanted: maxConnections, taken });
+    }
+    return url;
+  }
+
+  /** Opens store and keys, which end with `parts`. Imports here the modules that the error demo does not need. */
+  async function openProfile(profile: Config['profile']): Promise<OpenProfile> {
+    if (profile.name === 'error-demo') return { routes: errorDemoRoutes(logEvent), conditions: [] };
+    const { admitWith, authenticateWith } = await import('../auth/admit.ts');
+    const { openKeys } = await import('../auth/keys/source.ts');
+    const { database, auth } = profile;
+    const openStore = await ADAPTERS[database.engine].openStore();
+    const store = parts.use(await openStore(database.address, { ...database, logEvent }));
+    admin?.metrics.watchStore(store);
+    const keys = parts.use(await openKeys(auth, logEvent));
+    admin?.metrics.watchKeys(keys);
+    const authenticate = authenticateWith({ ...auth, keys, now: Date.now });
+    const keysAreThere = () => keys.current() !== undefined || `no keys yet from ${keys.describe()}`;
+    return {
+      routes: sharedListRoutes(store, logEvent),
+      admit: admitWith(authenticate, logEvent),
+      answerFault: answerStoreFault(logEvent),
+      database: await nameOf(database),
+      keys: keys.describe(),
+      conditions: [keysAreThere, databaseAnswers(() => store.check())],
+    };
+  }
 }
 
 function versionOf({ profile, environment }: Config) {
@@ -162,32 +165,4 @@ interface OpenProfile extends Pick<PipelineParts, 'routes' | 'admit' | 'answerFa
   readonly keys?: string;
   /** Conditions that must hold before requests can be answered. */
   readonly conditions: readonly Condition[];
-}
-
-/** Opens store and keys, which end with `parts`. Imports here the modules that the error demo does not need. */
-async function openProfile(
-  config: Config['profile'],
-  metrics: Metrics | undefined,
-  logEvent: LogEvent,
-  parts: AsyncDisposableStack,
-): Promise<OpenProfile> {
-  if (config.name === 'error-demo') return { routes: errorDemoRoutes(logEvent), conditions: [] };
-  const { admitWith, authenticateWith } = await import('../auth/admit.ts');
-  const { openKeys } = await import('../auth/keys/source.ts');
-  const { database } = config;
-  const openStore = await ADAPTERS[database.engine].openStore();
-  const store = parts.use(await openStore(database.address, { ...database, logEvent }));
-  metrics?.watchStore(store);
-  const keys = parts.use(await openKeys(config.auth, logEvent));
-  metrics?.watchKeys(keys);
-  const authenticate = authenticateWith({ ...config.auth, keys, now: Date.now });
-  const keysAreThere = () => keys.current() !== undefined || `no keys yet from ${keys.describe()}`;
-  return {
-    routes: sharedListRoutes(store, logEvent),
-    admit: admitWith(authenticate, logEvent),
-    answerFault: answerStoreFault(logEvent),
-    database: await nameOf(database),
-    keys: keys.describe(),
-    conditions: [keysAreThere, databaseAnswers(() => store.check())],
-  };
 }
