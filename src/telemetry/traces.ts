@@ -10,7 +10,6 @@ import {
   type SpanOptions,
   SpanStatusCode,
   TraceFlags,
-  type Tracer,
   trace,
 } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
@@ -97,9 +96,9 @@ export function openTraces(
     },
 
     /** Undefined when the request is not sampled. */
-    begin(call: Call, from: number): Spans | undefined {
+    begin(call: Call, from: number) {
       const parent = parseTraceparent(call.headers.traceparent);
-      if (isSampled(parent)) return openSpans(tracer, database, call, parent, from);
+      if (isSampled(parent)) return openSpans(call, parent, from);
       if (parent?.sampled) setTraceId(call.request, newTraceId({ ...parent, sampled: false }));
       return undefined;
     },
@@ -111,6 +110,69 @@ export function openTraces(
       diag.disable();
     },
   };
+
+  /** Begins the span of a request, which its steps and its end complete. */
+  function openSpans(call: Call, parent: Parent | undefined, from: number) {
+    /** One clock for all spans, also when the system's clock was set after the start of the process. */
+    const offset = Date.now() - from;
+    const { found } = call;
+    const method = knownMethod(call.method);
+    const named = method === '_OTHER' ? 'HTTP' : method;
+    const span = tracer.startSpan(
+      found === undefined ? named : `${named} ${found.path}`,
+      { kind: SpanKind.SERVER, startTime: offset + from, attributes: attributesOf(call, method) },
+      remoteContext(parent, call.headers.tracestate),
+    );
+    const { traceId, spanId } = span.spanContext();
+    setTraceId(call.request, `00-${traceId}-${spanId}-01`);
+
+    const below = (above: Span, name: string, step: Step, options: SpanOptions): Span => {
+      const startTime = offset + step.from;
+      const child = tracer.startSpan(name, { ...options, startTime }, trace.setSpan(ROOT_CONTEXT, above));
+      const { error } = step;
+      if (error !== undefined)
+        child.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', errorType(error));
+      return child;
+    };
+    let commit: Extract<Step, { name: 'commit' }> | undefined;
+
+    return {
+      onStep(step: Step): void {
+        const { name } = step;
+        if (name === 'commit') {
+          // The commit belongs below its write, which ends after it.
+          commit = step;
+          return;
+        }
+        const attributes = {
+          'db.system.name': database,
+          'db.operation.name': name,
+          'db.collection.name': 'todos',
+        };
+        const child =
+          name === 'authenticate'
+            ? below(span, name, step, {})
+            : below(span, `${name} todos`, step, { kind: SpanKind.CLIENT, attributes });
+        if (commit !== undefined) {
+          const { writes, until } = commit;
+          below(child, 'commit', commit, { attributes: { 'todo.commit.writes': writes } }).end(
+            offset + until,
+          );
+          commit = undefined;
+        }
+        child.end(offset + step.until);
+      },
+      ended({ until, status }: Ended): void {
+        const { statusCode } = call.response;
+        if (status === undefined) span.setAttribute('error.type', 'aborted');
+        else span.setAttribute('http.response.status_code', status);
+        if (statusCode >= 500) {
+          span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', String(statusCode));
+        }
+        span.end(offset + until);
+      },
+    };
+  }
 }
 
 /** Decides before there is a span: beginning one that is not recorded costs more than the request. */
@@ -121,75 +183,6 @@ function decideBy({ parentBased, ratio }: Sampling): (parent: Parent | undefined
     if (parentBased) return parent.sampled;
     const { decision } = byTraceId.shouldSample(ROOT_CONTEXT, parent.traceId);
     return decision === SamplingDecision.RECORD_AND_SAMPLED;
-  };
-}
-
-type Spans = ReturnType<typeof openSpans>;
-
-/** Begins the span of a request, which its steps and its end complete. */
-function openSpans(
-  tracer: Tracer,
-  database: string | undefined,
-  call: Call,
-  parent: Parent | undefined,
-  from: number,
-) {
-  /** One clock for all spans, also when the system's clock was set after the start of the process. */
-  const offset = Date.now() - from;
-  const { found } = call;
-  const method = knownMethod(call.method);
-  const named = method === '_OTHER' ? 'HTTP' : method;
-  const span = tracer.startSpan(
-    found === undefined ? named : `${named} ${found.path}`,
-    { kind: SpanKind.SERVER, startTime: offset + from, attributes: attributesOf(call, method) },
-    remoteContext(parent, call.headers.tracestate),
-  );
-  const { traceId, spanId } = span.spanContext();
-  setTraceId(call.request, `00-${traceId}-${spanId}-01`);
-
-  const below = (above: Span, name: string, step: Step, options: SpanOptions): Span => {
-    const startTime = offset + step.from;
-    const child = tracer.startSpan(name, { ...options, startTime }, trace.setSpan(ROOT_CONTEXT, above));
-    const { error } = step;
-    if (error !== undefined)
-      child.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', errorType(error));
-    return child;
-  };
-  let commit: Extract<Step, { name: 'commit' }> | undefined;
-
-  return {
-    onStep(step: Step): void {
-      const { name } = step;
-      if (name === 'commit') {
-        // The commit belongs below its write, which ends after it.
-        commit = step;
-        return;
-      }
-      const attributes = {
-        'db.system.name': database,
-        'db.operation.name': name,
-        'db.collection.name': 'todos',
-      };
-      const child =
-        name === 'authenticate'
-          ? below(span, name, step, {})
-          : below(span, `${name} todos`, step, { kind: SpanKind.CLIENT, attributes });
-      if (commit !== undefined) {
-        const { writes, until } = commit;
-        below(child, 'commit', commit, { attributes: { 'todo.commit.writes': writes } }).end(offset + until);
-        commit = undefined;
-      }
-      child.end(offset + step.until);
-    },
-    ended({ until, status }: Ended): void {
-      const { statusCode } = call.response;
-      if (status === undefined) span.setAttribute('error.type', 'aborted');
-      else span.setAttribute('http.response.status_code', status);
-      if (statusCode >= 500) {
-        span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', String(statusCode));
-      }
-      span.end(offset + until);
-    },
   };
 }
 
