@@ -59,13 +59,15 @@ describe('The npm package, installed by', () => {
   after(() => parts.disposeAsync());
 
   for (const [name, { add, program, env = {} }] of Object.entries(MANAGERS)) {
-    test(`${name}, serves, makes a token, and restores its own backup`, async () => {
+    const isParent = program.length > 1;
+    const skip = isParent && process.platform !== 'linux' && 'Linux alone lists the children of a process';
+    test(`${name}, serves, makes a token, and restores its own backup`, { skip }, async () => {
       const cwd = await mkdtemp(join(folder, 'user-'));
       await writeFile(join(cwd, 'package.json'), '{"name":"user","private":true}');
       // Without it, Yarn takes the folder for a part of a project above it.
       await writeFile(join(cwd, 'yarn.lock'), '');
       await copyFile(tarball, join(cwd, TARBALL));
-      const place = { cwd, env: { ...environment, ...env }, isParent: program.length > 1 };
+      const place = { cwd, env: { ...environment, ...env }, isParent };
       const [manager, ...words] = add;
       const added = await run(manager, words, place);
       assert.equal(added.code, 0, added.stdout + added.stderr);
