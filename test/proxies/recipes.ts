@@ -54,7 +54,7 @@ function fetched(name: string, file: string) {
 const startCaddy = (program: string, change = (text: string) => text): StartProxy => {
   const words = (file: string) => ['run', '--adapter', 'caddyfile', '--config', file];
   const quiet = (text: string) =>
-    change(text).replace('admin off', 'admin off\n\tlog {\n\t\tlevel ERROR\n\t}');
+    change(text).replace('admin off', 'admin off\n\tlog {\n\t\toutput discard\n\t}');
   return (port) => startExample('Caddyfile', port, quiet, program, words);
 };
 
@@ -76,20 +76,27 @@ const MODULES = '/usr/lib/apache2/modules';
 /** Modules of Debian's that the file for httpd needs, with those that each file needs. */
 const LOADED = ['mpm_event', 'authz_core', 'headers', 'proxy', 'proxy_http'];
 
-const startHttpd =
-  (change = (text: string) => text): StartProxy =>
+/** @param more Modules of Debian's that this file needs, too. */
+export const startHttpdOf =
+  (name: string, change: (text: string) => string, more: readonly string[] = [], at?: number): StartProxy =>
   (port) => {
     const changed = (text: string, folder: string) =>
       [
-        ...LOADED.map((name) => `LoadModule ${name}_module ${MODULES}/mod_${name}.so`),
+        ...[...LOADED, ...more].map((name) => `LoadModule ${name}_module ${MODULES}/mod_${name}.so`),
         `ServerRoot "${folder}"\nPidFile "${folder}/pid"\nErrorLog "${folder}/log"\nDefaultRuntimeDir "${folder}"`,
         'ServerName localhost\nUser www-data\nGroup www-data',
         change(text),
       ].join('\n');
-    return startExample('httpd.conf', port, changed, 'apache2', (file) => ['-D', 'FOREGROUND', '-f', file]);
+    return startExample(name, port, changed, 'apache2', (file) => ['-D', 'FOREGROUND', '-f', file], at);
   };
 
-const noHttpd =
+const startHttpd = (change = (text: string) => text): StartProxy => startHttpdOf('httpd.conf', change);
+
+export const noLoginOfHttpd =
+  !existsSync(join(MODULES, 'mod_auth_openidc.so')) &&
+  'there is no mod_auth_openidc: on Debian "apt-get install libapache2-mod-auth-openidc"';
+
+export const noHttpd =
   !existsSync(join(MODULES, 'mod_proxy_http.so')) && 'there is no httpd: on Debian "apt-get install apache2"';
 
 /** What a program says of its version. */

@@ -211,16 +211,17 @@ async function startNginxOf(
   return started(child, own, folder);
 }
 
-/** Starts a program with this example, with other ports. @param wordsOf The words behind the program, for the file. */
+/** Starts a program with this example, with other ports. @param wordsOf The words behind the program, for the file. @param at The port of the proxy. */
 export async function startExample(
   name: string,
   port: number,
   change: (example: string, folder: string) => string,
   program: string,
   wordsOf: (file: string) => readonly string[],
+  at?: number,
 ): Promise<ReverseProxy> {
   const folder = await temporaryFolder();
-  const own = await freePort();
+  const own = at ?? (await freePort());
   const example = withPorts(await readFile(join(examples, name), 'utf8'), port, own);
   const file = await folder.write(name, change(example, folder.path));
   return started(spawn(program, wordsOf(file), { env, stdio: ['ignore', 'ignore', 'inherit'] }), own, folder);
