@@ -74,11 +74,14 @@ const SAYINGS = {
   challenge: (nonce: string) => message('R', 11, `r=${nonce}more,s=c2FsdA==,i=4096`),
   verified: () => message('R', 12, 'v=AAAA'),
   ready: () => message('Z', 'I'),
+  // The driver reads on in the next message, and finds an end there.
+  endless: () => message('E', 'SFATAL\0C53300\0Mconnection refused\0'),
 };
 
 export type Saying = keyof typeof SAYINGS;
 
-export const ALL_SAYINGS = Object.keys(SAYINGS) as readonly Saying[];
+/** What the driver reads to its end, whatever comes behind it. */
+export const ALL_SAYINGS = (Object.keys(SAYINGS) as readonly Saying[]).filter((said) => said !== 'endless');
 
 /**
  * A server that knows no password, and says what it is told to whoever comes: all at once, but after a `plus` only when
