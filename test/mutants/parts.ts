@@ -112,7 +112,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
   transfer: {
     source: ['src/storage/transfer/*.ts', 'src/storage/sqlite/transfer.ts'],
     tests: [
-      'src/storage/transfer/lines.test.ts',
+      'src/storage/transfer/write-export.test.ts',
       'src/storage/transfer/read-export.test.ts',
       'src/storage/sqlite/transfer.test.ts',
     ],
