@@ -279,7 +279,7 @@ describe('without a restart', { concurrency: true }, () => {
     const { told, logEvent } = listenToSchema();
     await using store = await openPatient(url, { logEvent });
     await server.execute(url, COPIED);
-    const reason = 'ids that were given out before come again: run "todo-service migrate"';
+    const reason = 'the next id of "todos" is 2, and ids up to 40 are taken: run "todo-service migrate"';
     const refused = isRefusedAs(reason);
     await assert.rejects(store.add(newTodo('a', 1)), refused);
     await assert.rejects(store.add(newTodo('a', 1), { key: 'k', body: 'b', patienceMs: 100 }), refused);
@@ -324,6 +324,14 @@ const refusals: readonly {
     reason: /^duplicate key value violates unique constraint "titles"$/,
     fails: [create, createOnce, replace],
     works: [find, list, remove],
+  },
+  {
+    name: 'a trigger that gives an id that is taken (23505)',
+    sql: `CREATE FUNCTION one() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.id := 1; RETURN NEW; END $$;
+      CREATE TRIGGER one BEFORE INSERT ON todos FOR EACH ROW EXECUTE FUNCTION one()`,
+    reason: /^duplicate key value violates unique constraint "todos_pkey"$/,
+    fails: [create, createOnce],
+    works: [find, list, replace, remove],
   },
   {
     name: 'a foreign key of todos (23503)',
@@ -637,7 +645,7 @@ const sequences: readonly [name: string, sql: string, table: string, next: numbe
   ],
   [
     'behind kept keys, which are above rows and tombstones',
-    `${COPIED}; SELECT setval('todos_id_seq', 40); INSERT INTO idempotency_keys VALUES ('k', 'b', 55)`,
+    `${COPIED}; SELECT setval('todos_id_seq', 40); INSERT INTO idempotency_keys VALUES (repeat('A', 43), repeat('A', 43), 55)`,
     'todos',
     41,
     55,

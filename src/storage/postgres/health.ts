@@ -17,8 +17,6 @@ const TRIES = 3;
 /** Parts that refuse a write, of which each has a line of the log, at most. */
 const MAX_REFUSERS = 100;
 
-const ID_TAKEN = 'ids that were given out before come again: run "todo-service migrate"';
-
 /**
  * Whether tables, columns, functions, rights and sequences are there (contract D11; D12). While something is missing, the
  * check is repeated; statements that do not need it go on.
@@ -47,6 +45,11 @@ export class SchemaHealth implements Disposable {
     } catch (error) {
       if (error instanceof StoreBroken) this.#logRefusal(error);
       if (await this.#isOfSchema(error)) throw new StoreBroken(this.#fault, { cause: error });
+      if (isIdTaken(error)) {
+        const refused = new StoreBroken(messageOf(error), { cause: error });
+        this.#logRefusal(refused);
+        throw refused;
+      }
       if (!hasCode(error, SCHEMA_ERRORS)) throw error;
       if (tries === TRIES)
         throw isOfRowSecurity(error) ? new StoreBroken(messageOf(error), { cause: error }) : error;
@@ -67,10 +70,9 @@ export class SchemaHealth implements Disposable {
 
   /** Whether the schema is at fault. An error of this kind that stays is a bug when nothing of the schema is missing. */
   async #isOfSchema(error: unknown): Promise<boolean> {
-    if (isIdTaken(error)) this.#know(this.#fault ?? ID_TAKEN);
-    else if (!hasCode(error, SCHEMA_ERRORS)) return false;
+    if (!isIdTaken(error) && !hasCode(error, SCHEMA_ERRORS)) return false;
     // While something is missing, the timer repeats the check.
-    else if (this.#fault === undefined) await this.#refresh().catch(() => {});
+    if (this.#fault === undefined) await this.#refresh().catch(() => {});
     return this.#fault !== undefined;
   }
 
