@@ -74,6 +74,8 @@ const ONE = [
   'spiffe://example.org',
   'https://a.example/a=b,c=d',
   'tenant$',
+  'ht\ntp://a.example',
+  'h\tttps://a.example',
 ];
 
 for (const text of ONE) {

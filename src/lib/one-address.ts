@@ -1,5 +1,9 @@
-/** Characters that end an address in a list, or begin one in a list of JSON; they count percent-encoded too. */
-const SEVERAL = /[\s,;|"'[](?:[a-z][a-z0-9+.-]*:\/\/|urn:)|^[a-z][a-z0-9+.-]*:\/\/[^/?#]*[\s,;|]/i;
+/**
+ * What stands between addresses of a list, also one of JSON. They count percent-encoded too. URL parsers take white space
+ * out of a scheme, so it stands before known ones alone.
+ */
+const SEVERAL =
+  /[,;|"'[](?:[a-z][a-z0-9+.-]*:\/\/|urn:)|\s(?:https?:\/\/|urn:)|^[a-z][a-z0-9+.-]*:\/\/[^/?#]*[ ,;|]/i;
 
 /** `{tenantid}`, `<realm>`, `…`, `$TENANT`, `$(TENANT)` and `%TENANT%`. In a query, `$format` is a name. */
 const PLACEHOLDER = /[{}<>…]|\$[A-Z_(]|^[^?]*\$[a-z]|%(?![0-9A-Fa-f]{2})\w+%/;
