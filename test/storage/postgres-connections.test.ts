@@ -7,7 +7,7 @@ import { messageOf } from '../../src/lib/errors.ts';
 import { OutcomeUnknown, StoreNotWritable } from '../../src/shared-list/store.ts';
 import { addressOf } from '../../src/storage/postgres/address.ts';
 import { Cluster } from '../../src/storage/postgres/cluster.ts';
-import { PostgresList } from '../../src/storage/postgres/list.ts';
+import { openPostgresList } from '../../src/storage/postgres/list.ts';
 import { openPostgresMaintenance } from '../../src/storage/postgres/maintenance.ts';
 import { sizeOf, TAKE_LOCK } from '../../src/storage/postgres/schema.ts';
 import type { StatementPool } from '../../src/storage/postgres/statement-pool.ts';
@@ -201,7 +201,7 @@ for (const [name, value] of [
     await (await opening)[Symbol.asyncDispose]();
     const rewriting = await server.lock(other, 'LOCK TABLE todos');
     await using pool = openPool(url);
-    const list = new PostgresList(pool, pool);
+    const list = openPostgresList(pool, pool);
     const listing = list.current();
     await server.somebodyWaits(other);
     await sleep(400);

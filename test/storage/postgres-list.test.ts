@@ -6,7 +6,7 @@ import type { Client, QueryConfig, QueryResultRow } from 'pg';
 import { todoJson } from '../../src/shared-list/members.ts';
 import { addressOf } from '../../src/storage/postgres/address.ts';
 import { Cluster } from '../../src/storage/postgres/cluster.ts';
-import { PostgresList } from '../../src/storage/postgres/list.ts';
+import { openPostgresList } from '../../src/storage/postgres/list.ts';
 import type { Ask } from '../../src/storage/postgres/postgres-connection.ts';
 import { StatementPool } from '../../src/storage/postgres/statement-pool.ts';
 import { cases } from '../support/cases.ts';
@@ -46,7 +46,7 @@ async function openList(todos: number) {
   const parts = new AsyncDisposableStack();
   const pool = parts.use(new WatchedPool(new Cluster(addressOf(url)), PATIENT, () => {}));
   let now = Date.now();
-  const list = new PostgresList(pool, pool, () => now);
+  const list = openPostgresList(pool, pool, () => now);
   return {
     url,
     execute: (sql: string) => server.execute(url, sql),

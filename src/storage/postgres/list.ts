@@ -81,79 +81,66 @@ const CHUNKS_A_TURN = 16;
  * The list. Each call reads the changes since the last one, also of another instance or `psql`. Other work of the server
  * adds no cost. The table is locked, the snapshot taken, then rows are read; all are read again from a restarted or
  * another server: `test/storage/postgres-list.test.ts`.
+ *
+ * @param patient Its statements may take longer than those for one todo.
+ * @param now Milliseconds since 1970.
  */
-export class PostgresList {
-  readonly #quick: StatementPool;
-  readonly #patient: StatementPool;
-  readonly #now: () => number;
-  readonly #chunks = new ListChunks();
+export function openPostgresList(quick: StatementPool, patient: StatementPool, now: () => number = Date.now) {
+  const chunks = new ListChunks();
   /**
    * The moment at which the chunks were the list, and its time in milliseconds since 1970; undefined when they cannot be
    * kept.
    */
-  #kept: (Moment & { readonly at: number }) | undefined;
-
-  /**
-   * @param patient Its statements may take longer than those for one todo.
-   * @param now Milliseconds since 1970.
-   */
-  constructor(quick: StatementPool, patient: StatementPool, now: () => number = Date.now) {
-    this.#quick = quick;
-    this.#patient = patient;
-    this.#now = now;
-  }
-
-  get bytes(): number {
-    return this.#chunks.bytes;
-  }
+  let kept: (Moment & { readonly at: number }) | undefined;
 
   /** The list, never older than the call. */
-  readonly current = singleFlight(async (): Promise<ListVersion> => {
-    const at = this.#now();
-    const kept = this.#kept;
-    const young = kept !== undefined && at - kept.at < LONGEST_KEPT_MS;
-    const moment = (young ? await this.#readChanges(kept) : undefined) ?? (await this.#readAll());
-    this.#kept = moment.tracked ? { ...moment, at } : undefined;
-    return this.#chunks.version();
+  const current = singleFlight(async (): Promise<ListVersion> => {
+    const at = now();
+    const last = kept;
+    const young = last !== undefined && at - last.at < LONGEST_KEPT_MS;
+    const moment = (young ? await readChanges(last) : undefined) ?? (await readAll());
+    kept = moment.tracked ? { ...moment, at } : undefined;
+    return chunks.version();
   });
 
   /** Reads the changes; undefined when the whole list must be read. */
-  async #readChanges({ snapshot, identity }: Moment): Promise<Moment | undefined> {
+  async function readChanges({ snapshot, identity }: Moment): Promise<Moment | undefined> {
     const query = { name: 'changes', text: READ_CHANGES, values: [snapshot] };
-    const rows = await this.#quick.read<ChangeRow>(query);
-    const [now] = rows;
-    if (!now?.tracked || now.identity !== identity || !now.complete || now.hidden) return undefined;
+    const rows = await quick.read<ChangeRow>(query);
+    const [latest] = rows;
+    if (!latest?.tracked || latest.identity !== identity || !latest.complete || latest.hidden)
+      return undefined;
     if (rows.length > MOST_CHANGES) return undefined;
     const changed = rows.filter((row) => row.unseen !== null);
     let done = 0;
     for (const [number, rowsOfChunk] of Map.groupBy(changed, ({ unseen }) => chunkOf(unseen))) {
-      const chunk = this.#chunks.get(number);
+      const chunk = chunks.get(number);
       const todos = new Map(chunk === undefined ? [] : todosOf(chunk).map((todo) => [todo.id, todo]));
       for (const row of rowsOfChunk) {
         if (row.id === null) todos.delete(row.unseen);
         else todos.set(row.id, row);
       }
-      this.#chunks.set(number, makeChunk([...todos.values()].sort((one, other) => one.id - other.id)));
+      chunks.set(number, makeChunk([...todos.values()].sort((one, other) => one.id - other.id)));
       done += 1;
       if (done % CHUNKS_A_TURN === 0) await turn();
     }
-    return now;
+    return latest;
   }
 
   /**
    * Reads the list of one moment, in parts: the server is never silent for long, and little data is on its way at a time.
    */
-  async #readAll(): Promise<Moment> {
-    this.#kept = undefined;
-    return this.#patient.transaction(KEEP_TABLE, async (ask) => {
+  async function readAll(): Promise<Moment> {
+    kept = undefined;
+    return patient.transaction(KEEP_TABLE, async (ask) => {
       const [moment] = await ask<Moment>(READ_MOMENT);
       if (moment === undefined) throw new StoreUnavailable('The server did not say what moment it is');
-      await this.#readParts(ask);
+      await readParts(ask);
       return moment;
     });
   }
 
-  async #readParts(ask: Ask): Promise<void> {
+  async function readParts(ask: Ask): Promise<void> {
     const part = (after: number) => ask<Todo>({ name: 'part', text: READ_PART, values: [after] });
     const seen = new Set<number>();
     let todos: Todo[] = [];
@@ -161,7 +148,7 @@ export class PostgresList {
       const [first] = todos;
       if (first === undefined) return;
       seen.add(chunkOf(first.id));
-      this.#chunks.set(chunkOf(first.id), makeChunk(todos));
+      chunks.set(chunkOf(first.id), makeChunk(todos));
       todos = [];
     };
     let after = 0;
@@ -175,6 +162,13 @@ export class PostgresList {
       size = rows.length;
     }
     keep();
-    this.#chunks.keepOnly(seen);
+    chunks.keepOnly(seen);
   }
+
+  return {
+    get bytes() {
+      return chunks.bytes;
+    },
+    current,
+  };
 }

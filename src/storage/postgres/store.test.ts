@@ -13,7 +13,7 @@ import type { TodoStore } from '../../shared-list/store.ts';
 import { addingOnce } from './add-once.ts';
 import { addressOf } from './address.ts';
 import { Cluster } from './cluster.ts';
-import { PostgresList } from './list.ts';
+import { openPostgresList } from './list.ts';
 import type { Ask } from './postgres-connection.ts';
 import { StatementPool } from './statement-pool.ts';
 import { TombstonePurge } from './tombstone-purge.ts';
@@ -104,7 +104,7 @@ test('nothing stays of the list of a server that was lost while it was read, whe
   await server.execute(otherUrl, "INSERT INTO todos (title, category_id) VALUES ('of the other', 1)");
   await using pool = new MovingPool(url);
   await using other = openPool(otherUrl);
-  const list = new PostgresList(pool, pool);
+  const list = openPostgresList(pool, pool);
   const text = async () => bytesOf(await (await list.current()).select()).toString();
   assert.equal(await text(), '[]');
   pool.other = other;

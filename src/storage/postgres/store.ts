@@ -16,7 +16,7 @@ import { connect } from './checked-postgres-connection.ts';
 import { Cluster } from './cluster.ts';
 import { isCategoryMissing } from './error.ts';
 import { SchemaHealth } from './health.ts';
-import { PostgresList } from './list.ts';
+import { openPostgresList } from './list.ts';
 import type { Limits } from './postgres-connection-pool.ts';
 import { COLUMNS, parametersFrom, SELECTED } from './row.ts';
 import { prepareToServe, sizeOf } from './schema.ts';
@@ -93,7 +93,7 @@ export async function openPostgresStore(
   const database = parts.use(new StatementPool(cluster, { ...limits, connections }, logEvent));
   const patient = parts.use(new StatementPool(cluster, { ...limits, ...FOR_THE_LIST }, logEvent));
   parts.use(tombstones).repeat(database);
-  const list = new PostgresList(database, patient);
+  const list = openPostgresList(database, patient);
   const health = parts.use(new SchemaHealth(database, logEvent));
   const opened = parts.move();
   const findOne = findTogether(database);
@@ -145,7 +145,7 @@ export async function openPostgresStore(
     for (let tries = 0; tries < TRIES; tries += 1) {
       const row = await read();
       if (typeof row === 'string') return row;
-      if (!holdFor(preconditions, row)) return 'precondition-failed';
+      if (!preconditionsHold(preconditions, represent(row).etag)) return 'precondition-failed';
       if (row.version === version) break;
       version = row.version;
       if ((await write(version)).length > 0) return undefined;
@@ -205,10 +205,6 @@ interface Row extends Todo {
 /** Whether there are no preconditions on an existing todo: `If-Match: *` is none. */
 function asksNothing({ ifMatch, ifNoneMatch }: Preconditions): boolean {
   return (ifMatch === undefined || ifMatch === '*') && ifNoneMatch === undefined;
-}
-
-function holdFor(preconditions: Preconditions, row: Todo): boolean {
-  return preconditionsHold(preconditions, represent(row).etag);
 }
 
 /**
