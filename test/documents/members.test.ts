@@ -32,7 +32,11 @@ const PLACES: readonly (readonly [place: string, text: string, words: (member: M
   ],
   ['isTodo of the client', inClient('function isTodo', '\n}'), ({ name }) => `typeof ${name} ===`],
   ['docs/interface.md', page('interface'), ({ name }) => `\`${name}`],
-  ['docs/moving-data.md', page('moving-data'), ({ name }) => `"${name}":`],
+  [
+    'docs/contract.md',
+    page('contract').split('### The format of an export')[1] ?? '',
+    ({ name }) => `\`${name}\``,
+  ],
   ['docs/backup-and-restore.md', PUT_BACK, ({ column }) => `, ${column}`],
 ];
 
