@@ -273,7 +273,11 @@ for (const [lose, mend, sentence, wanted] of LOSSES) {
       assert.deepEqual([request, reply.status, reply.headers.get('retry-after')], [request, status, null]);
     }
     await using operator = openSqliteMaintenance(path);
-    assert.deepEqual((await operator.inspect()).faults, [sentence]);
+    const { faults } = await operator.inspect();
+    assert.deepEqual(
+      faults.filter((fault) => !fault.startsWith('row ')),
+      [sentence],
+    );
     execute(path, mend);
     // Nobody asks meanwhile.
     await served.logged('schema-mended');

@@ -1,5 +1,6 @@
 import { represent, type TodoMembers, valuesOf } from '../../shared-list/members.ts';
 import { type CreateOutcome, type Once, StoreBroken } from '../../shared-list/store.ts';
+import { LEFT_OUT } from '../refusals.ts';
 import { isCategoryMissing, isKeyTaken, isLockTimeout } from './error.ts';
 import { COLUMNS, parametersFrom } from './row.ts';
 import type { StatementPool } from './statement-pool.ts';
@@ -40,9 +41,6 @@ const SWEEP = `WITH old AS MATERIALIZED (
     DELETE FROM idempotency_keys WHERE key = ANY (ARRAY (SELECT key FROM old)) RETURNING at
   )
   SELECT coalesce(max(at), $1::timestamptz)::text AS until FROM swept`;
-
-/** The reason why a create has no id, or a todo that is there was not changed. */
-export const LEFT_OUT = 'a trigger that is not of this program leaves out a row';
 
 /** Times that a create is sent, at most: an expired key makes way first, or another create with the key is faster. */
 const TRIES = 5;

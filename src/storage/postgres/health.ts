@@ -2,6 +2,7 @@ import type { LogEvent } from '../../events.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { StoreBroken } from '../../shared-list/store.ts';
 import { singleFlight } from '../list/single-flight.ts';
+import { refusalLog } from '../refusals.ts';
 import { hasCode, isIdTaken, isOfRowSecurity, refuserOf, SCHEMA_ERRORS } from './error.ts';
 import type { Ask } from './postgres-connection.ts';
 import { IN_ROWS, TO_SERVE } from './requirements.ts';
@@ -14,9 +15,6 @@ const CHECK_INTERVAL_MS = 5_000;
 /** Times that a statement is sent, when the server refuses it by a schema that lacks nothing. */
 const TRIES = 3;
 
-/** Parts that refuse a write, of which each has a line of the log, at most. */
-const MAX_REFUSERS = 100;
-
 /**
  * Whether tables, columns, functions, rights and sequences are there (contract D11; D12). While something is missing, the
  * check is repeated; statements that do not need it go on.
@@ -28,13 +26,14 @@ export class SchemaHealth implements Disposable {
   /** Whether a column has another type, or a table is another one. Statements may succeed then, with wrong results. */
   #wrong = false;
   #knownAt = performance.now();
-  readonly #refusers = new Set<string>();
+  readonly #logRefuser: ReturnType<typeof refusalLog>;
   #refreshing: NodeJS.Timeout | undefined;
 
   /** The schema is whole at first. Each later change is logged once. */
   constructor(database: StatementPool, logEvent: LogEvent) {
     this.#database = database;
     this.#logEvent = logEvent;
+    this.#logRefuser = refusalLog(logEvent);
   }
 
   /** Rejects as `ask` does, with `StoreBroken` where the schema is at fault. */
@@ -76,12 +75,8 @@ export class SchemaHealth implements Disposable {
     return this.#fault !== undefined;
   }
 
-  /** Logs what refuses a write, once until a restart. It concerns that write alone. */
   #logRefusal({ message, cause }: StoreBroken): void {
-    const refuser = refuserOf(cause) ?? message;
-    if (this.#refusers.has(refuser) || this.#refusers.size === MAX_REFUSERS) return;
-    this.#refusers.add(refuser);
-    this.#logEvent({ event: 'schema-refuses', reason: message });
+    this.#logRefuser(refuserOf(cause) ?? message, message);
   }
 
   readonly #refresh = singleFlight(async () => {

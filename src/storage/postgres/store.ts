@@ -9,8 +9,9 @@ import {
   valuesOf,
 } from '../../shared-list/members.ts';
 import { type CreateOutcome, StoreBroken, type TodoStore } from '../../shared-list/store.ts';
+import { LEFT_OUT } from '../refusals.ts';
 import type { ServedDatabase } from '../settings.ts';
-import { addingOnce, LEFT_OUT } from './add-once.ts';
+import { addingOnce } from './add-once.ts';
 import { addressOf } from './address.ts';
 import { connect } from './checked-postgres-connection.ts';
 import { Cluster } from './cluster.ts';

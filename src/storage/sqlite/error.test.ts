@@ -52,7 +52,7 @@ test('a missing category is told by the foreign key, used-up ids by the name of 
   assert.equal(isForeignKeyRefusal(raised(275)), false);
   const refusal = (constraint: string) => failureBy(raised(275, `CHECK constraint failed: ${constraint}`));
   assert.equal(refusal('ids_exhausted').failure, 'ids-exhausted');
-  assert.equal(refusal('done IN (0, 1)').failure, 'error');
+  assert.equal(refusal('done IN (0, 1)').failure, 'broken');
 });
 
 test('what SQLite did not raise is none of these', () => {

@@ -7,6 +7,7 @@ import {
   StoreBroken,
   StoreUnavailable,
 } from '../../shared-list/store.ts';
+import { LEFT_OUT } from '../refusals.ts';
 
 /** Result codes, https://www.sqlite.org/rescode.html. */
 const MACHINE_FAULTS = {
@@ -24,6 +25,7 @@ const MACHINE_FAULTS = {
 const { SQLITE_BUSY, SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_NOTADB } = MACHINE_FAULTS;
 
 const SQLITE_ERROR = 1;
+const SQLITE_CONSTRAINT = 19;
 const SQLITE_IOERR_READ = 266;
 const SQLITE_IOERR_SHORT_READ = 522;
 const SQLITE_IOERR_CORRUPTFS = 8458;
@@ -92,7 +94,21 @@ export function isUnprepared(error: unknown): boolean {
   return isOfKind(error, SQLITE_ERROR);
 }
 
-/** Whether the statement names a category that does not exist. */
+/** A trigger keeps a row from being written, without an error. */
+export class RowLeftOut extends Error {
+  override readonly name = 'RowLeftOut';
+
+  constructor() {
+    super(LEFT_OUT);
+  }
+}
+
+/** Whether a part of the schema refuses a write: a constraint, or a trigger. */
+export function isRefusal(error: unknown): boolean {
+  return isOfKind(error, SQLITE_CONSTRAINT) || error instanceof RowLeftOut;
+}
+
+/** Whether a foreign key refuses a write: a category does not exist, or somebody has made another key. */
 export function isForeignKeyRefusal(error: unknown): boolean {
   return resultCode(error) === SQLITE_CONSTRAINT_FOREIGNKEY;
 }
@@ -167,9 +183,9 @@ export interface Failure {
   readonly message: string;
   /**
    * The state of the file. `gone`: deleted or replaced. `damaged`: corrupt, or the disk does not read it. `unseen`: the
-   * system does not say whether it is there. `schema`: it may lack something.
+   * system does not say whether it is there. `schema`: it may lack something. `refused`: a part of its schema refuses this write alone.
    */
-  readonly state?: 'gone' | 'damaged' | 'unseen' | 'schema';
+  readonly state?: 'gone' | 'damaged' | 'unseen' | 'schema' | 'refused';
 }
 
 /** The failure of an error of SQLite, before anything was on its way to the disk. */
@@ -178,6 +194,7 @@ export function failureBy(error: unknown): Failure {
   if (isDamage(error)) return { failure: 'broken', state: 'damaged', message };
   if (isUnprepared(error)) return { failure: 'broken', state: 'schema', message };
   if (isIdsExhausted(error)) return { failure: 'ids-exhausted', message };
+  if (isRefusal(error)) return { failure: 'broken', state: 'refused', message };
   return { failure: isMachineFault(error) ? 'unavailable' : 'error', message };
 }
 

@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { LogEvent } from '../../events.ts';
+import { refusalLog } from '../refusals.ts';
 import { errorOf, type Failure, failureBy } from './error.ts';
 import { type KnownFile, lookAt } from './file.ts';
 import { type UnmetRequirement, unmetRequirementOf } from './unmet-requirement.ts';
@@ -14,6 +15,7 @@ const POLL_INTERVAL_MS = 1_000;
 export class DatabaseHealth implements Disposable {
   readonly file: KnownFile;
   readonly #logEvent: LogEvent;
+  readonly #logRefusal: ReturnType<typeof refusalLog>;
   readonly #polling: NodeJS.Timeout;
   readonly #reader: DatabaseSync;
   readonly #schemaVersion: StatementSync;
@@ -28,6 +30,7 @@ export class DatabaseHealth implements Disposable {
     this.#reader = reader;
     this.#schemaVersion = reader.prepare('PRAGMA schema_version');
     this.#logEvent = logEvent;
+    this.#logRefusal = refusalLog(logEvent);
     this.#polling = setInterval(() => this.#look(), POLL_INTERVAL_MS).unref();
   }
 
@@ -55,7 +58,8 @@ export class DatabaseHealth implements Disposable {
     const { state, message } = failure;
     // With a schema that lacks nothing, the missing part is there again.
     if (state === 'schema') return this.lookAtSchema() ?? { failure: 'unavailable', message };
-    if (state === undefined || this.#fault !== undefined) return failure;
+    if (state === 'refused') this.#logRefusal(message);
+    if (state === undefined || state === 'refused' || this.#fault !== undefined) return failure;
     if (state !== 'unseen') this.#fault = { failure: 'broken', message };
     else if (this.#isUnseen) return failure;
     else this.#isUnseen = true;

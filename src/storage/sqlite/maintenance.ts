@@ -13,6 +13,7 @@ import {
   type Migrated,
 } from '../maintenance.ts';
 import { rowFaults } from '../transfer/write-export.ts';
+import { compareDefinitions } from './definitions.ts';
 import { makeDurable } from './durability.ts';
 import { asNotOpened, asStoreError, resultCode } from './error.ts';
 import { sourceOf } from './export-source.ts';
@@ -159,6 +160,7 @@ async function checkCopy(path: string) {
 async function inspect(database: DatabaseSync): Promise<Inspection> {
   const damage = integrityFaults(database);
   const journal = database.prepare('PRAGMA journal_mode').get() ?? {};
+  const compared = damage.length === 0 ? compareDefinitions(database) : { facts: {}, faults: [] };
   return {
     facts: {
       engine: `SQLite ${libraryVersion(database)}`,
@@ -168,8 +170,9 @@ async function inspect(database: DatabaseSync): Promise<Inspection> {
       foreign_keys: pragma(database, 'foreign_keys') === 1 ? 'on' : 'off',
       // Tables of a damaged copy may not be there to be counted.
       ...(damage.length === 0 ? countsOf(database) : {}),
+      ...compared.facts,
     },
-    faults: [...damage, ...(await faultsOfRows(database, damage.length > 0))],
+    faults: [...damage, ...compared.faults, ...(await faultsOfRows(database, damage.length > 0))],
   };
 }
 

@@ -8,6 +8,7 @@ import {
   type TodoMembers,
   valuesOf,
 } from '../../shared-list/members.ts';
+import { RowLeftOut } from './error.ts';
 
 const names = COLUMN_NAMES.join(', ');
 const parameters = COLUMN_NAMES.map(() => '?').join(', ');
@@ -82,9 +83,9 @@ export function prepareKeys(database: DatabaseSync) {
       const row = find.get(key);
       return row === undefined ? undefined : { id: Number(row.todo_id), body: String(row.body) };
     },
-    /** Keeps a key, and deletes a few expired ones. */
+    /** Keeps a key, and deletes a few expired ones. @throws {RowLeftOut} */
     keep({ key, body }: CreateKey, id: number): void {
-      keep.run(key, body, id);
+      if (keep.run(key, body, id).changes === 0) throw new RowLeftOut();
       sweep.run();
     },
   };

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import type { Migrated } from '../maintenance.ts';
 import { Migrations } from '../migrations.ts';
 import { NotOurs } from './error.ts';
@@ -117,4 +117,11 @@ export function checkOwner(database: DatabaseSync): void {
 
 export function pragma(database: DatabaseSync, name: string): number {
   return Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
+}
+
+/** Reads the schema that the migrations make. */
+export function ownSchema<T>(read: (own: DatabaseSync) => T): T {
+  using own = new DatabaseSync(':memory:');
+  migrate(own);
+  return read(own);
 }

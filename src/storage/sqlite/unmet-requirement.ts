@@ -1,8 +1,8 @@
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../lib/errors.ts';
 import { type Failure, isUnprepared } from './error.ts';
 import { prepareList } from './reader-thread.ts';
-import { migrate } from './schema.ts';
+import { ownSchema } from './schema.ts';
 import { prepareBatches } from './writer-thread.ts';
 
 /** A part that a service needs, and the schema does not have (contract D11). */
@@ -49,10 +49,6 @@ let own: Types | undefined;
 
 /** The types that the migrations make. */
 function ownTypes(): Types {
-  if (own === undefined) {
-    using database = new DatabaseSync(':memory:');
-    migrate(database);
-    own = typesOf(database);
-  }
+  own ??= ownSchema(typesOf);
   return own;
 }

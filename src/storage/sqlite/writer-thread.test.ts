@@ -102,7 +102,7 @@ test('a write that fails half-way leaves nothing, and the others of its batch al
   batches.database.exec(
     "CREATE TRIGGER refuse BEFORE INSERT ON idempotency_keys BEGIN SELECT RAISE(ABORT, 'refused'); END",
   );
-  const failure = { failure: 'error', message: 'refused' };
+  const failure = { failure: 'broken', state: 'refused', message: 'refused' };
   assert.deepEqual(batches.outcomes(add(), add(TEA, 'key'), add()), [milk(1), failure, milk(2)]);
   assert.deepEqual(batches.titles(), ['milk', 'milk']);
 });
@@ -204,18 +204,17 @@ test('prepareBatches looks for changes of others when no other program can write
   assert.deepEqual([todos, count()], [0, 1]);
 });
 
-test('a commit that the database refuses has changed nothing', () => {
+test('a commit that the database refuses has changed nothing, and is tried for each write alone [D11]', () => {
   using batches = prepared();
   const commit = prepareBatches(
     batches.database,
     () => batches.database.exec('PRAGMA defer_foreign_keys = ON'),
     () => undefined,
   );
-  assert.deepEqual(commit([add(), add(NO_CATEGORY)]), {
-    failure: 'error',
-    message: 'FOREIGN KEY constraint failed',
-  });
+  const failure = { failure: 'broken', state: 'refused', message: 'FOREIGN KEY constraint failed' };
+  assert.deepEqual(commit([add(NO_CATEGORY)]), failure);
   assert.deepEqual([batches.database.isTransaction, batches.titles()], [false, []]);
+  assert.deepEqual(commit([add(), add(NO_CATEGORY)]), { outcomes: [milk(1), failure] });
 });
 
 test('a batch that fails before its writes are decided leaves no transaction', () => {

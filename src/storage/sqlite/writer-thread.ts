@@ -4,13 +4,22 @@ import { type Preconditions, preconditionsHold } from '../../shared-list/entity-
 import { represent, type TodoMembers } from '../../shared-list/members.ts';
 import type { TodoStore } from '../../shared-list/store.ts';
 import { makeDurable } from './durability.ts';
-import { type Failure, failureBy, isForeignKeyRefusal, isMachineFault, isSyncFailure } from './error.ts';
+import {
+  type Failure,
+  failureBy,
+  isForeignKeyRefusal,
+  isMachineFault,
+  isRefusal,
+  isSyncFailure,
+  RowLeftOut,
+} from './error.ts';
 import { lookAt } from './file.ts';
 import { ADD, columnValues, prepareFind, prepareKeys, REPLACE } from './row.ts';
 import { pragma } from './schema.ts';
 import { serveThread } from './thread.ts';
 
 const REMOVE = 'DELETE FROM todos WHERE id = ?';
+const FIND_CATEGORY = 'SELECT 1 FROM categories WHERE id = ?';
 
 interface Add {
   readonly kind: 'add';
@@ -64,6 +73,7 @@ export function prepareBatches(
   const replaceTodo = database.prepare(REPLACE);
   const removeTodo = database.prepare(REMOVE);
   const keys = prepareKeys(database);
+  const findCategory = database.prepare(FIND_CATEGORY);
   const savepoint = database.prepare('SAVEPOINT one');
   const undo = database.prepare('ROLLBACK TO one');
   const release = database.prepare('RELEASE one');
@@ -75,11 +85,15 @@ export function prepareBatches(
       release.run();
       return outcome;
     } catch (error) {
-      // A full disk makes SQLite roll back the whole transaction, and with it the savepoint.
+      // A full disk, or a trigger, makes SQLite roll back the whole transaction, and with it the savepoint.
       if (isMachineFault(error) || !database.isTransaction) throw error;
       undo.run();
       release.run();
-      return isForeignKeyRefusal(error) ? 'category-missing' : failureBy(error);
+      const isOfCategory =
+        isForeignKeyRefusal(error) &&
+        'todo' in write &&
+        findCategory.get(write.todo.categoryId) === undefined;
+      return isOfCategory ? 'category-missing' : failureBy(error);
     }
   }
 
@@ -104,7 +118,9 @@ export function prepareBatches(
       if (used?.body === once.body) return { repeated: represent({ id: used.id, ...todo }) };
       if (used !== undefined) return 'key-reused';
     }
-    const id = Number(addTodo.run(...columnValues(todo)).lastInsertRowid);
+    const { changes, lastInsertRowid } = addTodo.run(...columnValues(todo));
+    if (changes === 0) throw new RowLeftOut();
+    const id = Number(lastInsertRowid);
     if (once !== undefined) keys.keep(once, id);
     return represent({ id, ...todo });
   }
@@ -112,16 +128,22 @@ export function prepareBatches(
   /** A missing row violates no foreign key: the todo is missing before its category is (contract Endpoints A, rule 2). */
   function replaceOne(write: Replace): Decided<'replace'> {
     const holds = holdFor(write);
-    if (replaceTodo.run(...columnValues(write.todo), write.id).changes === 0) return 'todo-missing';
+    if (replaceTodo.run(...columnValues(write.todo), write.id).changes === 0) return missing(write.id);
     if (!holds) undo.run();
     return holds ? 'replaced' : 'precondition-failed';
   }
 
   function removeOne(write: Remove): Decided<'remove'> {
     const holds = holdFor(write);
-    if (removeTodo.run(write.id).changes === 0) return 'todo-missing';
+    if (removeTodo.run(write.id).changes === 0) return missing(write.id);
     if (!holds) undo.run();
     return holds ? 'removed' : 'precondition-failed';
+  }
+
+  /** The outcome of a change without a row. @throws {RowLeftOut} when the todo is there. */
+  function missing(id: number): 'todo-missing' {
+    if (findTodo(id) === undefined) return 'todo-missing';
+    throw new RowLeftOut();
   }
 
   /**
@@ -135,7 +157,12 @@ export function prepareBatches(
     return todo === undefined || preconditionsHold(preconditions, represent(todo).etag);
   }
 
-  return function commit(writes) {
+  function alone(write: Write): Outcome | readonly Outcome[] {
+    const result = commit([write]);
+    return 'failure' in result ? result : result.outcomes;
+  }
+
+  function commit(writes: readonly Write[]): BatchResult {
     const before = look();
     if (before !== undefined) return before;
     let committing = false;
@@ -149,10 +176,14 @@ export function prepareBatches(
       return after === undefined ? { outcomes } : { ...after, failure: 'unknown' };
     } catch (error) {
       if (database.isTransaction) database.exec('ROLLBACK');
+      // A refusal that ends the transaction is of one of its writes.
+      if (isRefusal(error) && writes.length > 1) return { outcomes: writes.flatMap(alone) };
       const failure = failureBy(error);
       return committing && isSyncFailure(error) ? { ...failure, failure: 'unknown' } : failure;
     }
-  };
+  }
+
+  return commit;
 }
 
 /**

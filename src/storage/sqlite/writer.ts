@@ -124,7 +124,7 @@ export class Writer implements AsyncDisposable {
     const outcomes = ('failure' in result ? batch.map(() => result) : result.outcomes).map(noted);
     const changed = batch.flatMap(({ write }, index) => changedBy(write, outcomes[index]));
     // The file may have the changes: every cache reads it anew.
-    if ('failure' in result && result.failure === 'unknown') this.#onChanged('all');
+    if (outcomes.some(isUnknown)) this.#onChanged('all');
     else if (changed.length > 0) this.#onChanged(changed);
     this.underWay.ids.clear();
     this.underWay.adds = false;
@@ -136,6 +136,10 @@ export class Writer implements AsyncDisposable {
     const commit: Commit = { writes: changed.length, from, until };
     for (const { onCommitted } of batch) onCommitted?.(commit);
   }
+}
+
+function isUnknown(outcome: Outcome): boolean {
+  return typeof outcome === 'object' && 'failure' in outcome && outcome.failure === 'unknown';
 }
 
 /** The id of the todo that a write made, replaced or removed; none when it was refused or failed. */

@@ -1,0 +1,17 @@
+import type { LogEvent } from '../events.ts';
+
+/** Parts that refuse a write, of which each has a line of the log, at most. */
+const MAX_REFUSERS = 100;
+
+/** The reason why a create has no id, or a todo that is there was not changed. */
+export const LEFT_OUT = 'a trigger that is not of this program leaves out a row';
+
+/** Logs what refuses a write, once until a restart (contract D11). It concerns that write alone. */
+export function refusalLog(logEvent: LogEvent): (refuser: string, reason?: string) => void {
+  const refusers = new Set<string>();
+  return (refuser, reason = refuser) => {
+    if (refusers.has(refuser) || refusers.size === MAX_REFUSERS) return;
+    refusers.add(refuser);
+    logEvent({ event: 'schema-refuses', reason });
+  };
+}
