@@ -5,11 +5,11 @@ import { buffersOf } from '../../lib/answer-body.ts';
 import { entityTag } from '../../shared-list/entity-tags.ts';
 import type { Chunk } from './chunk.ts';
 import { gzipOf } from './gzip.ts';
-import { ListChunks, ListVersion } from './version.ts';
+import { ListChunks, listVersion } from './version.ts';
 
 const CHUNKS = [chunk(',{"id":1}'.repeat(200)), chunk(',{"id":2}')] as const;
 const BYTES = Buffer.from(`[${'{"id":1},'.repeat(200)}{"id":2}]`);
-const version = () => new ListVersion(CHUNKS);
+const version = () => listVersion(CHUNKS);
 const TAG = version().etag;
 const TWIN = `${TAG.slice(0, -1)}-gzip"`;
 
@@ -19,14 +19,14 @@ function chunk(text: string): Chunk {
 }
 
 test('a version without chunks is the empty array', async () => {
-  assert.equal(String((await new ListVersion([]).select()).body), '[]');
+  assert.equal(String((await listVersion([]).select()).body), '[]');
 });
 
 test('lists that differ have different tags, equal ones the same', () => {
   assert.equal(version().etag, TAG);
   assert.match(TAG, /^"[0-9a-f]{32}"$/);
-  assert.notEqual(new ListVersion([]).etag, TAG);
-  assert.notEqual(new ListVersion(CHUNKS.toReversed()).etag, TAG);
+  assert.notEqual(listVersion([]).etag, TAG);
+  assert.notEqual(listVersion(CHUNKS.toReversed()).etag, TAG);
 });
 
 test('the first who asks gets the plain list, the second its gzip twin with a tag of its own', async () => {
@@ -58,7 +58,7 @@ test('a compression that fails is tried again when the twin is asked for again',
       return first.json;
     },
   };
-  const list = new ListVersion([failing, last]);
+  const list = listVersion([failing, last]);
   await list.select('gzip');
   broken = true;
   await assert.rejects(async () => list.select('gzip'), /no memory/);
@@ -73,7 +73,7 @@ test('who cannot read gzip never gets it', async () => {
 });
 
 test('a list of up to 1024 bytes has no twin', async () => {
-  const list = new ListVersion([chunk(','.padEnd(1023))]);
+  const list = listVersion([chunk(','.padEnd(1023))]);
   for (const _ of [1, 2, 3]) assert.equal((await list.select('gzip')).coding, 'identity');
 });
 
@@ -95,14 +95,14 @@ test('a client that names the tag of one coding is offered that one', async () =
 });
 
 test('a list of up to 4 KiB is a text when it is ASCII, which costs less to send, else bytes', async () => {
-  const bodyOf = async (text: string) => (await new ListVersion([chunk(text)]).select()).body;
+  const bodyOf = async (text: string) => (await listVersion([chunk(text)]).select()).body;
   assert.equal(await bodyOf(',"a"'.padEnd(4_095)), `[${'"a"'.padEnd(4_094)}]`);
   assert.ok(Buffer.isBuffer(await bodyOf(',"a"'.padEnd(4_096))));
   assert.deepEqual(await bodyOf(',"ä"'), Buffer.from('["ä"]'));
 });
 
 test('a longer list of up to 128 KiB is one buffer', async () => {
-  const list = new ListVersion([chunk(','.padEnd(100_000)), chunk(','.padEnd(31_071))]);
+  const list = listVersion([chunk(','.padEnd(100_000)), chunk(','.padEnd(31_071))]);
   const { body } = await list.select();
   assert.ok(Buffer.isBuffer(body));
   assert.equal(body.length, 131_072);
@@ -111,7 +111,7 @@ test('a longer list of up to 128 KiB is one buffer', async () => {
 test('a chunk may be a part of a larger buffer', async () => {
   const bytes = new TextEncoder().encode('before,{"id":3}behind');
   const part = { json: bytes.subarray(6, 15), etag: '"part"' };
-  const { body } = await new ListVersion([part, ...CHUNKS]).select();
+  const { body } = await listVersion([part, ...CHUNKS]).select();
   assert.equal(String(body), `[{"id":3},${BYTES.subarray(1)}`);
 });
 
@@ -123,7 +123,7 @@ test('versions of a longer list share their chunks', async () => {
       [first, last],
       [first, last, added],
     ].map(async (chunks) => {
-      return buffersOf((await new ListVersion(chunks).select()).body);
+      return buffersOf((await listVersion(chunks).select()).body);
     }),
   );
   assert.deepEqual(JSON.parse(String(Buffer.concat(after ?? []))), ['first', 'last', 'added']);

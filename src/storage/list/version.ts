@@ -20,60 +20,54 @@ const SHORT = 4 * 1024;
 /** Bytes up to which a list in one piece costs less than chunks shared among versions. */
 const ONE_PIECE = 128 * 1024;
 
-/** The list as it was at one moment, in both codings. Versions share the bytes of chunks, compressed or not. */
-export class ListVersion {
-  readonly #chunks: readonly Chunk[];
-  readonly #identity: ListRepresentation;
-  readonly #length: number;
-  readonly #gzipTag: EntityTag;
-  #gzip: Promise<ListRepresentation> | undefined;
-  #asked = false;
+export type ListVersion = ReturnType<typeof listVersion>;
 
-  /** @param chunks Ascending. Their bytes are not copied when the list is long. */
-  constructor(chunks: readonly Chunk[]) {
-    const array = arrayOf(chunks);
-    this.#chunks = chunks;
-    this.#length = lengthOf(array);
-    const etag = entityTag(chunks.map((chunk) => chunk.etag).join());
-    this.#identity = { body: bodyOf(array, this.#length), coding: 'identity', etag };
-    this.#gzipTag = `${etag.slice(0, -1)}-gzip"`;
-  }
-
+/**
+ * The list as it was at one moment, in both codings. Versions share the bytes of chunks, compressed or not.
+ *
+ * @param chunks Ascending. Their bytes are not copied when the list is long.
+ */
+export function listVersion(chunks: readonly Chunk[]) {
+  const array = arrayOf(chunks);
+  const length = lengthOf(array);
   /** The tag of the list, not compressed. */
-  get etag(): EntityTag {
-    return this.#identity.etag;
+  const etag = entityTag(chunks.map((chunk) => chunk.etag).join());
+  const identity: ListRepresentation = { body: bodyOf(array, length), coding: 'identity', etag };
+  const gzipTag: EntityTag = `${etag.slice(0, -1)}-gzip"`;
+  let gzip: Promise<ListRepresentation> | undefined;
+  let asked = false;
+
+  async function compress(): Promise<ListRepresentation> {
+    try {
+      const pieces = await gzipOf(chunks);
+      return { body: bodyOf(pieces, lengthOf(pieces)), coding: 'gzip', etag: gzipTag };
+    } catch (error) {
+      gzip = undefined;
+      throw error;
+    }
   }
 
   /**
    * The list in the coding whose tag the client names, unchanged or changed by a proxy; else in the shorter one. A
    * version is compressed when it is asked for a second time. A failed compression is repeated at the next call.
    */
-  select(
+  function select(
     admitted: Coding = 'identity',
     { ifMatch = '*', ifNoneMatch = [] }: Preconditions = {},
   ): ListRepresentation | Promise<ListRepresentation> {
-    const askedBefore = this.#asked;
-    this.#asked = true;
-    if (admitted === 'identity' || this.#length <= WORTH_GZIP) return this.#identity;
+    const askedBefore = asked;
+    asked = true;
+    if (admitted === 'identity' || length <= WORTH_GZIP) return identity;
     // A weak tag matches nothing in `If-Match` (RFC 9110 §13.1.1).
     const named = ifMatch === '*' ? ifNoneMatch : ifMatch.filter((tag) => !tag.startsWith('W/'));
-    const { etag } = this.#identity;
-    if (matchesWeakly(named, etag)) return this.#identity;
-    const namesGzip = matchesChanged(named, this.#gzipTag);
-    if (!namesGzip && (!askedBefore || matchesChanged(named, etag))) return this.#identity;
-    this.#gzip ??= this.#compress();
-    return this.#gzip;
+    if (matchesWeakly(named, etag)) return identity;
+    const namesGzip = matchesChanged(named, gzipTag);
+    if (!namesGzip && (!askedBefore || matchesChanged(named, etag))) return identity;
+    gzip ??= compress();
+    return gzip;
   }
 
-  async #compress(): Promise<ListRepresentation> {
-    try {
-      const pieces = await gzipOf(this.#chunks);
-      return { body: bodyOf(pieces, lengthOf(pieces)), coding: 'gzip', etag: this.#gzipTag };
-    } catch (error) {
-      this.#gzip = undefined;
-      throw error;
-    }
-  }
+  return { etag, select };
 }
 
 /**
@@ -82,7 +76,7 @@ export class ListVersion {
  */
 export class ListChunks {
   readonly #chunks = new Map<number, Chunk>();
-  #version = new ListVersion([]);
+  #version = listVersion([]);
   /** Whether chunks have changed since the version was made. */
   #changed = false;
 
@@ -117,7 +111,7 @@ export class ListChunks {
   version(): ListVersion {
     if (this.#changed) {
       const ascending = [...this.#chunks].sort(([one], [other]) => one - other);
-      const version = new ListVersion(ascending.map(([, chunk]) => chunk));
+      const version = listVersion(ascending.map(([, chunk]) => chunk));
       if (version.etag !== this.#version.etag) this.#version = version;
       this.#changed = false;
     }
