@@ -13,7 +13,6 @@ const UTF_16 = /^(?:\xff\xfe|\xfe\xff|\0[ -~]|[ -~]\0)/;
  * @throws {NotUsable} when it is larger, is no regular file, is in UTF-16, or cannot be read.
  */
 export async function readSmallFile(path: string, maxKiB = 64) {
-  const maxLength = maxKiB * 1024;
   try {
     // A read of a pipe would wait, also of a pipe that takes the place of the file just now.
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -22,8 +21,8 @@ export async function readSmallFile(path: string, maxKiB = 64) {
       if (!stats.isFile()) throw new NotUsable('it is not a regular file');
       const readableByOthers = (stats.mode & 0o004) !== 0;
       // `end` is the last byte that is read: one more than a file may have.
-      const bytes = await buffer(file.createReadStream({ end: maxLength, autoClose: false }));
-      if (bytes.length > maxLength) throw new NotUsable(`it is larger than ${maxKiB} KiB`);
+      const bytes = await buffer(file.createReadStream({ end: maxKiB * 1024, autoClose: false }));
+      if (bytes.length > maxKiB * 1024) throw new NotUsable(`it is larger than ${maxKiB} KiB`);
       if (UTF_16.test(bytes.toString('latin1', 0, 2)))
         throw new NotUsable('it is in UTF-16: write it in UTF-8');
       return { bytes, readableByOthers };

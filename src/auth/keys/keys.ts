@@ -58,13 +58,6 @@ export function currentKeys(source: string, logEvent: LogEvent) {
   let reported = '';
   const attempts = { read: 0, unusable: 0, failed: 0 };
 
-  function report(): void {
-    const said = describeSkipped(skipped.filter(({ kind }) => kind !== 'other-use'));
-    if (said !== '' && said !== reported)
-      logEvent({ event: 'key-skipped', source }, { message: `key skipped: ${said}` });
-    reported = said;
-  }
-
   function fail(reason: string): false {
     const consequence = keys === undefined ? 'no token can be verified' : 'known keys stay in force';
     const first = { message: `no keys from ${source}, ${consequence}` };
@@ -97,7 +90,10 @@ export function currentKeys(source: string, logEvent: LogEvent) {
       attempts[loaded.fault === undefined ? 'read' : 'unusable'] += 1;
       skipped = loaded.skipped;
       if (loaded.fault !== undefined) return fail(loaded.fault);
-      report();
+      const unfit = describeSkipped(skipped.filter(({ kind }) => kind !== 'other-use'));
+      if (unfit !== '' && unfit !== reported)
+        logEvent({ event: 'key-skipped', source }, { message: `key skipped: ${unfit}` });
+      reported = unfit;
       if (failure !== undefined) logEvent({ event: 'keys-available', source });
       failure = undefined;
       if (keys !== undefined && sameKeys(keys, loaded.keys)) return true;
@@ -133,24 +129,17 @@ export const MAX_TRIES = 5;
 export function readKeySet(document: unknown): LoadedKeys {
   const list = listKeys(document);
   if (list === undefined) return noKeys('it must be a JWK or a JWK Set with "keys"');
-  const { length: others } = list.filter((jwk) => isJsonObject(jwk) && jwk.use === 'enc');
-  const length = list.length - others;
+  const { length } = list.filter((jwk) => !(isJsonObject(jwk) && jwk.use === 'enc'));
   if (length > MAX_KEYS) {
-    const beside = others === 0 ? '' : ` beside ${others} for encryption`;
+    const beside = length === list.length ? '' : ` beside ${list.length - length} for encryption`;
     return noKeys(`it must have at most ${MAX_KEYS} keys, received ${length}${beside}`);
   }
-  const keys: VerificationKey[] = [];
-  const skipped: SkippedKey[] = [];
-  for (const jwk of list) {
-    const key = readJwk(jwk);
-    if ('reason' in key) skipped.push(key);
-    else keys.push(key);
-  }
-  if (keys.length === 0) {
-    const but = skipped.length === 0 ? '' : `: ${describeSkipped(skipped)}`;
-    return noKeys(`it must have a key that verifies signatures${but}`, skipped);
-  }
-  return { keys: inOrder(keys), skipped };
+  const read = list.map(readJwk);
+  const keys = inOrder(read.filter((key) => 'algorithms' in key));
+  const skipped = read.filter((key) => 'reason' in key);
+  if (keys.length > 0) return { keys, skipped };
+  const but = skipped.length === 0 ? '' : `: ${describeSkipped(skipped)}`;
+  return noKeys(`it must have a key that verifies signatures${but}`, skipped);
 }
 
 /**
