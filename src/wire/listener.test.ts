@@ -23,7 +23,8 @@ function makeListener() {
 
 test('before it listens a listener has no connections and no limit, and has nothing to wait for at a stop', async () => {
   const listener = makeListener();
-  assert.deepEqual(listener.figures, { open: 0, limit: 0, dropped: 0, refused: new Map() });
+  const refused = new Map([400, 408, 417, 431].map((status) => [status, 0]));
+  assert.deepEqual(listener.figures, { open: 0, limit: 0, dropped: 0, refused });
   listener.reduceTo(1);
   await listener.drain(0);
   assert.deepEqual(listener.log, []);
