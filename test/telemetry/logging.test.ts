@@ -76,7 +76,12 @@ test('no line is written but what is told', () => {
 
 test('the expression for collectors takes a traceId apart', () => {
   const { receivers } = parse(read('deploy/collector.yaml'));
-  const written: string = receivers.filelog.operators.find(({ regex = '' }) => regex !== '').regex;
+  const [json, split] = receivers.file_log.operators;
+  assert.deepEqual(
+    [json.timestamp.parse_from, json.severity.parse_from],
+    ['attributes.time', 'attributes.level'],
+  );
+  const written: string = split.regex;
   const expression = new RegExp(written.replaceAll('(?P<', '(?<'));
   const traceId = newTraceId(undefined);
   const [version, ...parts] = traceId.split('-');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { instanceUnitOf } from '../../tools/debian/instances.ts';
@@ -52,13 +52,40 @@ const noSystemd =
 test('systemd has nothing to say about an instance', { skip: noSystemd }, async () => {
   await using folder = await temporaryFolder();
   await writeFile(join(folder.path, 'todo-service@.service'), template);
-  const words = ['verify', '--man=no', '--recursive-errors=no', join(folder.path, 'todo-service@9.service')];
-  const { code, stdout, stderr } = await run('systemd-analyze', words, {
-    cwd: folder.path,
-    env: process.env,
-  });
-  assert.deepEqual([code, stdout, stderr.replace(/^(?!.*todo-service).*\n/gm, '')], [0, '', '']);
+  await assertVerified(folder.path, 'todo-service@9.service');
 });
+
+test('systemd has nothing to say about the units with the lines that the page adds to them', {
+  skip: noSystemd,
+}, async () => {
+  const page = await read('docs/installation.md');
+  const added = Array.from(
+    page.matchAll(/^```ini\n(\[(?:Socket|Service)\]\n.*?)^```$/gms),
+    ([, lines = '']) => lines,
+  );
+  assert.ok(added.length >= 4, `${added.length} blocks`);
+  for (const lines of added) {
+    const name = lines.startsWith('[Socket]') ? 'todo-service.socket' : 'todo-service.service';
+    await using folder = await temporaryFolder();
+    // The group is that of another package.
+    const own = lines.replace('www-data', 'root');
+    await writeFile(
+      join(folder.path, 'todo-service.service'),
+      unit.replaceAll('/usr/bin/todo-service', '/bin/true'),
+    );
+    await writeFile(join(folder.path, 'todo-service.socket'), await read('deploy/todo-service.socket'));
+    await mkdir(join(folder.path, `${name}.d`));
+    await writeFile(join(folder.path, `${name}.d`, 'override.conf'), own);
+    await assertVerified(folder.path, name);
+  }
+});
+
+/** The words of systemd about a unit of a folder, but for those about others, must be none. */
+async function assertVerified(folder: string, name: string): Promise<void> {
+  const words = ['verify', '--man=no', '--recursive-errors=no', join(folder, name)];
+  const { code, stdout, stderr } = await run('systemd-analyze', words, { cwd: folder, env: process.env });
+  assert.deepEqual([code, stdout, stderr.replace(/^(?!.*todo-service).*\n/gm, '')], [0, '', '']);
+}
 
 /** Runs the program of an instance, which serves by a line that says so. */
 async function asInstance(words: readonly string[], env: Readonly<Record<string, string>>) {
