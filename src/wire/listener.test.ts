@@ -43,7 +43,7 @@ test('a request that is refused before it is routed is counted by its status, an
     told.push({ event: 'request-refused', status, traceId });
   }
   assert.deepEqual(listener.log, told);
-  assert.deepEqual(Object.fromEntries(listener.figures.refused), { 400: 2, 417: 1 });
+  assert.deepEqual(Object.fromEntries(listener.figures.refused), { 400: 2, 408: 0, 417: 1, 431: 0 });
 });
 
 test('fewer connections are taken once the limit is reduced, and one that is refused is counted [D13; D16]', async () => {
