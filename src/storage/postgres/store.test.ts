@@ -16,7 +16,7 @@ import { Cluster } from './cluster.ts';
 import { openPostgresList } from './list.ts';
 import type { Ask } from './postgres-connection.ts';
 import { StatementPool } from './statement-pool.ts';
-import { TombstonePurge } from './tombstone-purge.ts';
+import { openPurge } from './tombstone-purge.ts';
 
 const server = await PostgresServer.startForAll();
 
@@ -54,7 +54,7 @@ test('old tombstones are purged each hour until the store is closed; failures in
   t.mock.timers.enable({ apis: ['setInterval'] });
   await using pool = new NotedPool(url);
   const told: Event[] = [];
-  const tombstones = new TombstonePurge((event) => told.push(event));
+  const tombstones = openPurge((event) => told.push(event));
   tombstones.repeat(pool);
   await server.execute(url, OLD_TOMBSTONE);
   const purgesAfter = async (milliseconds: number): Promise<number> => {

@@ -22,7 +22,7 @@ import type { Limits } from './postgres-connection-pool.ts';
 import { COLUMNS, parametersFrom, SELECTED } from './row.ts';
 import { prepareToServe, sizeOf } from './schema.ts';
 import { StatementPool } from './statement-pool.ts';
-import { TombstonePurge } from './tombstone-purge.ts';
+import { openPurge } from './tombstone-purge.ts';
 
 const FIND = `SELECT ${SELECTED} FROM todos WHERE id = ANY($1)`;
 const ADD = `INSERT INTO todos (${COLUMNS}) VALUES (${parametersFrom(1)}) RETURNING id`;
@@ -87,7 +87,7 @@ export async function openPostgresStore(
     strict: true,
     patienceMs,
   });
-  const tombstones = new TombstonePurge(logEvent);
+  const tombstones = openPurge(logEvent);
   await tombstones.purge((statement) => connection.run(statement, { withinMs: answerMs }));
   await connection.leave();
   await using parts = new AsyncDisposableStack();
