@@ -11,8 +11,8 @@ const METHODS: Readonly<Record<string, string>> = { 7: 'GSSAPI', 9: 'SSPI' };
  */
 export function refuseUnknownLogins(connection: Connection, encrypted: boolean): void {
   let loggedIn = false;
-  const fail = (reason: string): void => {
-    connection.emit('error', new ServerUnfit(reason));
+  const fail = (error: unknown): void => {
+    connection.emit('error', error);
     connection.stream.destroy();
   };
   connection.once('readyForQuery', () => {
@@ -24,18 +24,43 @@ export function refuseUnknownLogins(connection: Connection, encrypted: boolean):
   // The driver reads the stream, which is then another one than at first, from here on.
   connection.once(encrypted ? 'sslconnect' : 'connect', () => {
     const [parse] = connection.stream.listeners('data');
-    connection.stream.removeAllListeners('data').on('data', (bytes) => {
+    let unread: Buffer = Buffer.alloc(0);
+    connection.stream.removeAllListeners('data').on('data', (bytes: Buffer) => {
       const isOfLogin = !loggedIn;
+      if (isOfLogin) {
+        const rest = restOf(Buffer.concat([unread, bytes]));
+        if (rest === undefined) return fail(new Error('its answer cannot be read: an error without an end'));
+        unread = rest;
+      }
       try {
         parse?.(bytes);
       } catch (error) {
         if (!isOfLogin) throw error;
         const [, number] = /^Unknown authenticationOk message type (\d+)$/.exec(messageOf(error)) ?? [];
-        fail(number ? unknown(METHODS[number] ?? `method ${number}`) : messageOf(error));
+        fail(number ? unknown(METHODS[number] ?? `method ${number}`) : error);
       }
     });
   });
 }
 
-const unknown = (method: string): string =>
-  `its pg_hba.conf asks for a login by ${method}, which this program does not know: give it a line with "scram-sha-256"`;
+/**
+ * The message that has begun, of bytes that begin with one; undefined behind an error or a notice that lacks its final byte. The
+ * driver would look for that for ever: pgagroal 2.1 leaves it out where it has no connection to the server.
+ */
+function restOf(bytes: Buffer): Buffer | undefined {
+  let at = 0;
+  while (at + 5 <= bytes.length) {
+    const end = at + 1 + bytes.readUInt32BE(at + 1);
+    if (end > bytes.length) break;
+    const isOfFields = bytes[at] === 0x45 || bytes[at] === 0x4e;
+    if (isOfFields && (bytes[end - 1] !== 0 || bytes[end - 2] !== 0)) return undefined;
+    at = end;
+  }
+  return bytes.subarray(at);
+}
+
+function unknown(method: string): ServerUnfit {
+  return new ServerUnfit(
+    `its pg_hba.conf asks for a login by ${method}, which this program does not know: give it a line with "scram-sha-256"`,
+  );
+}
