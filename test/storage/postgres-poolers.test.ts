@@ -86,6 +86,25 @@ for (const [what, spoil] of Object.entries(unfit)) {
   }
 }
 
+for (const [command, list, text] of [
+  ['check', 'a list', 'CREATE SCHEMA'],
+  ['migrate', 'no list', 'todo_schema (version'],
+  ['migrate', 'no list', 'CREATE TABLE todos'],
+  ['migrate', 'no list', 'INSERT INTO todo_schema'],
+] as const) {
+  test(`${command}, of which a pooler does "${text}" elsewhere, leaves nothing behind [D26]`, async () => {
+    await using database = await pooled(
+      await (list === 'no list' ? server.makeDatabase() : server.makeMigrated()),
+    );
+    const before = await contents(database.direct);
+    database.pooler.elsewhere = (request) => request.includes(text);
+    const { code, stderr } = await runCommand([command], { env: { TODO_DATABASE: database.url } });
+    assert.equal(code, 69, stderr);
+    assert.ok(stderr.endsWith(`: ${NOT_KEPT}\n`), stderr);
+    assert.deepEqual(await contents(database.direct), before);
+  });
+}
+
 test('a list whose transaction the pooler ends is a 503, and the first one after it is right [D26]', async () => {
   await using database = await pooled(await server.makeMigrated());
   await using store = await openPatient(database.url);

@@ -6,6 +6,7 @@ import { hasCode, INSUFFICIENT_PRIVILEGE } from './error.ts';
 import type { Ask, PostgresConnection } from './postgres-connection.ts';
 import { OWN_TABLES } from './requirements.ts';
 import { MAKE_VERSION, MIGRATIONS } from './schema.ts';
+import { IN_TRANSACTION } from './transaction.ts';
 
 /** A part of a list, by the name that it has in every list. */
 interface Part {
@@ -79,7 +80,7 @@ async function faultsBy(ask: Ask): Promise<readonly string[]> {
   await ask('SET LOCAL quote_all_identifiers = off');
   const parts = await ask<Part>(PARTS);
   const schema = `todo_service_${randomBytes(6).toString('hex')}`;
-  await ask(`CREATE SCHEMA ${schema}; SET LOCAL search_path = ${schema}`);
+  await ask(`${IN_TRANSACTION}CREATE SCHEMA ${schema}; SET LOCAL search_path = ${schema}`);
   for (const sql of [MAKE_VERSION, ...MIGRATIONS.from(0)]) await ask(sql);
   const wanted = await ask<Part>(PARTS);
   const found = new Map(parts.map(({ name, definition }) => [name, definition]));

@@ -28,8 +28,8 @@ export const SCHEMA_ERRORS = [
 /** The server does not take the password. */
 export const INVALID_PASSWORD = ['28P01'];
 
-/** The warning for a COMMIT, or a setting of a transaction, where the server has none. */
-export const NO_TRANSACTION = '25P01';
+/** The warning for a COMMIT, or the error for a savepoint, where the server has no transaction. */
+export const NO_TRANSACTION = ['25P01'];
 
 /** Each statement commits by itself, or meets another session of the server (contract D26). */
 export const NOT_KEPT =

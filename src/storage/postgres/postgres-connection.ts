@@ -4,6 +4,7 @@ import { OutcomeUnknown } from '../../shared-list/store.ts';
 import type { Address, Host } from './address.ts';
 import { cancel, type ProcessKey, processOf, type ServerProcess } from './cancel.ts';
 import { addContext, hasCode, IDLE_SESSION_TIMEOUT, NO_TRANSACTION, NOT_KEPT } from './error.ts';
+import { beginning } from './transaction.ts';
 
 /** Milliseconds for a server to release a connection before it is asked to cancel its statement, again and again. */
 const FAREWELL_MS = 1_000;
@@ -32,8 +33,6 @@ export interface AnswerLimit {
   /** Milliseconds until the answer is there; with `parts`, until the next part of it is. */
   readonly withinMs: number;
   readonly parts?: boolean;
-  /** Whether the statement begins a transaction, or leaves it open: a server that has none then is lost. */
-  readonly inside?: boolean;
 }
 
 type OnRows<Row> = (error: unknown, rows: readonly Row[]) => void;
@@ -57,6 +56,8 @@ export class PostgresConnection {
   #working = false;
   /** State of the transaction, by the server's last message; "I" is none. */
   #status = 'I';
+  /** Whether a transaction was begun, and its end was not sent: each answer must leave it open (contract D26). */
+  #inside = false;
   /** Called behind an error of the server: when it is ready for another statement, or at the end. */
   #afterError: ((ready: boolean) => void) | undefined;
   /** What a notice of the server says against the statement. */
@@ -85,7 +86,8 @@ export class PostgresConnection {
     });
     client.on('notice', ({ code, routine }) => {
       if (routine === REPLICATION_WAIT) this.#doubt = new OutcomeUnknown(NOT_REPLICATED);
-      if (code === NO_TRANSACTION) this.#doubt = this.#lost ??= new Error(NOT_KEPT);
+      if (code !== undefined && NO_TRANSACTION.includes(code))
+        this.#doubt = this.#lost ??= new Error(NOT_KEPT);
     });
     // Without a listener, a connection that is lost between two statements would end the process.
     client.on('error', (error) => {
@@ -118,7 +120,7 @@ export class PostgresConnection {
    */
   ask<Row extends QueryResultRow>(
     statement: Statement,
-    { withinMs, parts = false, inside = false }: AnswerLimit,
+    { withinMs, parts = false }: AnswerLimit,
     onRows: OnRows<Row>,
   ): void {
     const query = typeof statement === 'string' ? { text: statement } : statement;
@@ -144,12 +146,15 @@ export class PostgresConnection {
     this.#client.query<Row>({ ...query, text, name }, (error, result) => {
       // An ERROR leaves a connection that is ready again, a FATAL none; both words are in the server's language.
       if (error instanceof DatabaseError) {
-        this.#afterError = (ready) =>
-          ready || hasCode(error, IDLE_SESSION_TIMEOUT) ? settle(error) : lose(error.message, error);
+        this.#afterError = (ready) => {
+          if (hasCode(error, NO_TRANSACTION)) lose(NOT_KEPT, error);
+          else if (ready || hasCode(error, IDLE_SESSION_TIMEOUT)) settle(error);
+          else lose(error.message, error);
+        };
       } else if (error) lose(error.message, error);
       // A statement that was done has a tag. For several in one text, the driver gives a list of results with tags.
       else if (result.command === null) lose('an answer without a result');
-      else if (inside && !this.inTransaction) lose(NOT_KEPT);
+      else if (this.#inside && !this.inTransaction) lose(NOT_KEPT);
       else settle(this.#doubt, result.rows);
     });
   }
@@ -164,33 +169,20 @@ export class PostgresConnection {
     });
   }
 
-  /**
-   * Begins a transaction with limits of its own, whatever the limits of the role are; behind a pooler too. The statements
-   * of the result leave it open (contract D26).
-   *
-   * @param statementMs For each statement, its wait for a lock included, and between two.
-   * @param first In the text that begins it. Like all of that, it takes no snapshot.
-   */
+  /** @param first In the text that begins it. Like all of that, it takes no snapshot. */
   async begin(
     statementMs: number,
     mode: string,
-    limit: AnswerLimit = { withinMs: PATIENT_MS },
+    limit?: AnswerLimit,
     ...first: readonly string[]
-  ): Promise<Ask> {
-    const ask: Ask = (statement) => this.run(statement, { ...limit, inside: true });
-    const statements = [
-      `BEGIN ${mode}`,
-      `SET LOCAL statement_timeout = ${statementMs}`,
-      `SET LOCAL idle_in_transaction_session_timeout = ${statementMs}`,
-      'SET LOCAL lock_timeout = 0',
-      // Rows that row security would filter are an error.
-      'SET LOCAL row_security = off',
-      // An older server has no such setting. Only 0 changes a limit that runs already.
-      ...(this.endsTransactions ? ['SET LOCAL transaction_timeout = 0'] : []),
-      ...first,
-    ];
-    await ask(statements.join('; '));
-    return ask;
+  ): Promise<void> {
+    this.#inside = true;
+    await this.run([...beginning(mode, statementMs, this.endsTransactions), ...first].join('; '), limit);
+  }
+
+  async end(how: 'COMMIT' | 'ROLLBACK', limit?: AnswerLimit): Promise<void> {
+    this.#inside = false;
+    await this.run(how, limit);
   }
 
   /**
@@ -202,13 +194,14 @@ export class PostgresConnection {
     end: 'COMMIT' | 'ROLLBACK' = 'COMMIT',
     mode = 'ISOLATION LEVEL READ COMMITTED',
   ): Promise<T> {
-    const ask = await this.begin(PATIENT_MS, mode);
     try {
-      const made = await work(ask);
-      await this.run(end);
+      await this.begin(PATIENT_MS, mode);
+      const made = await work((statement) => this.run(statement));
+      await this.end(end);
       return made;
     } catch (error) {
-      await this.run('ROLLBACK').catch(() => {});
+      if (this.inTransaction) await this.end('ROLLBACK').catch(() => {});
+      this.#inside = false;
       throw error;
     }
   }

@@ -10,6 +10,7 @@ import { OWN_TABLES, TO_PURGE, TO_READ_LIST, TO_READ_VERSION, TO_SERVE, USED_IDS
 import { rightsToMigrate } from './rights-to-migrate.ts';
 import type { StatementPool } from './statement-pool.ts';
 import { FOREIGN_IDS, faultsBy, LEFTOVERS } from './table-faults.ts';
+import { IN_TRANSACTION } from './transaction.ts';
 import { faultOf, findAllUnmet, findUnmet, rightsFault } from './unmet-requirements.ts';
 
 export const MIGRATIONS = new Migrations(new URL('./migrations/', import.meta.url));
@@ -49,7 +50,8 @@ END $$`;
 const READ_VERSION = `SELECT version,
   coalesce((to_jsonb(todo_schema) ->> 'oldest_program')::integer, version) AS "oldestProgram" FROM todo_schema
   ORDER BY version DESC`;
-const WRITE_VERSION = 'INSERT INTO todo_schema (version, oldest_program) VALUES ($1, $2)';
+const WRITE_VERSION = `DELETE FROM todo_schema;
+  INSERT INTO todo_schema (version, oldest_program) VALUES (${MIGRATIONS.version}, ${MIGRATIONS.oldestProgram})`;
 const FIRST_CATEGORIES = `INSERT INTO categories (name)
   SELECT name FROM (VALUES ('Work'), ('Life')) AS first (name) WHERE NOT EXISTS (SELECT FROM categories)`;
 
@@ -116,19 +118,17 @@ export async function prepareToServe(
 async function makeSchema(connection: PostgresConnection, anotherList: boolean): Promise<SchemaVersion> {
   try {
     return await connection.transaction(async (ask) => {
+      const change = (sql: string) => ask(IN_TRANSACTION + sql);
       await ask(TAKE_LOCK);
       // A session may remember from before the lock that there is no table; making it looks again.
-      if (!(await findsList(connection, anotherList))) await ask(MAKE_VERSION);
+      if (!(await findsList(connection, anotherList))) await change(MAKE_VERSION);
       await ask(STAY_THERE);
       const schema = await schemaVersion(connection, anotherList);
       if (schema.version > MIGRATIONS.version) return schema;
       if (schema.version === 0) throwFault((await faultsBy(connection, LEFTOVERS))[0]);
-      for (const sql of MIGRATIONS.from(schema.version)) await ask(sql);
-      if (schema.version < MIGRATIONS.version) {
-        await ask('DELETE FROM todo_schema');
-        await ask({ text: WRITE_VERSION, values: [MIGRATIONS.version, MIGRATIONS.oldestProgram] });
-      }
-      await ask(FIRST_CATEGORIES);
+      for (const sql of MIGRATIONS.from(schema.version)) await change(sql);
+      if (schema.version < MIGRATIONS.version) await change(WRITE_VERSION);
+      await change(FIRST_CATEGORIES);
       return schema;
     });
   } catch (error) {
@@ -149,7 +149,7 @@ async function mend(connection: PostgresConnection): Promise<void> {
       let found = await findUnmet(ask, TO_SERVE, USED_IDS);
       if (found.astray) {
         await ask(TAKE_LOCK);
-        await ask(LEAD_HOME);
+        await ask(IN_TRANSACTION + LEAD_HOME);
         found = await findUnmet(ask, TO_SERVE, USED_IDS);
       }
       if (found.behind.length === 0) return throwFault(faultOf(found));

@@ -83,11 +83,9 @@ export class StatementPool implements AsyncDisposable {
         throw toStoreError(error, 'read');
       });
     try {
-      const ask = await heard(
-        connection.begin(statementMs, 'ISOLATION LEVEL REPEATABLE READ READ ONLY', limit, first),
-      );
-      const made = await work((statement) => heard(ask(statement)));
-      await heard(connection.run('COMMIT', limit));
+      await heard(connection.begin(statementMs, 'ISOLATION LEVEL REPEATABLE READ READ ONLY', limit, first));
+      const made = await work((statement) => heard(connection.run(statement, limit)));
+      await heard(connection.end('COMMIT', limit));
       this.#pool.put(connection);
       return made;
     } catch (error) {

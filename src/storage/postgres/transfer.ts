@@ -105,14 +105,14 @@ async function begin<T extends object>(
 ): Promise<T & AsyncDisposable> {
   const connection = await connect(new Cluster(addressOf(connectionString)), prepare);
   const commit = async (): Promise<void> => {
-    await asStoreError('write', connection.run('COMMIT')).catch((error: unknown) => {
+    await asStoreError('write', connection.end('COMMIT')).catch((error: unknown) => {
       if (!(error instanceof OutcomeUnknown)) throw error;
       throw new OutcomeUnknown(`${error.message}: nobody knows whether it was done`, { cause: error });
     });
   };
   try {
-    const ask = await asStoreError('read', connection.begin(0, mode));
-    const working = await work((statement) => asStoreError('read', ask(statement)), commit);
+    await asStoreError('read', connection.begin(0, mode));
+    const working = await work((statement) => asStoreError('read', connection.run(statement)), commit);
     return { ...working, [Symbol.asyncDispose]: () => connection.leave() };
   } catch (error) {
     await connection.leave();
