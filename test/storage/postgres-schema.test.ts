@@ -815,3 +815,12 @@ test('a server that was built without XML will do', async () => {
   await using store = await openPatient(url);
   await addedTo(store, 'a');
 });
+
+test('check finds that todo_purged has no row, and what it names mends it: else every list reads all todos', async () => {
+  const url = await filled('DELETE FROM todo_purged');
+  const mend = 'INSERT INTO todo_purged VALUES (pg_current_xact_id())';
+  const fault = `"todo_purged" must have one row, received 0, so every list reads all todos: ${mend}`;
+  assert.deepEqual(await server.faults(url), [fault]);
+  await server.execute(url, mend);
+  assert.deepEqual(await server.faults(url), []);
+});

@@ -214,3 +214,29 @@ test('a database whose commits do not wait for the disk is refused', async () =>
   await server.setForDatabase(url, 'synchronous_commit', 'off');
   assert.match(await faultOf(url), /its "synchronous_commit" must not be "off" for this user and database$/);
 });
+
+for (const [what, name, body, message] of [
+  [
+    'an engine that is not PostgreSQL',
+    'pg_backend_pid() RETURNS integer LANGUAGE plpgsql',
+    "BEGIN RAISE E'no such function\\nin a long statement' USING ERRCODE = '90022'; END",
+    /: it must be PostgreSQL 15 or later, and answers the first question by "no such function"$/,
+  ],
+  [
+    'PGlite, where a setting does not hold',
+    'version() RETURNS text LANGUAGE sql',
+    "SELECT 'PostgreSQL 18.6 (PGlite 0.5.14)'",
+    /: it is PGlite, where roles have no settings: use PostgreSQL$/,
+  ],
+] as const) {
+  test(`${what} is refused in one sentence [D9]`, async () => {
+    const url = await server.makeDatabase();
+    await server.execute(
+      url,
+      `CREATE SCHEMA shadow; CREATE FUNCTION shadow.${name} AS $$ ${body} $$;
+        CREATE FUNCTION shadow.current_setting(text) RETURNS text LANGUAGE sql AS $$
+          SELECT CASE $1 WHEN 'idle_session_timeout' THEN '1h' ELSE pg_catalog.current_setting($1) END $$`,
+    );
+    assert.match(await faultOf(`${url}?options=-c%20search_path%3Dshadow,pg_catalog`), message);
+  });
+}

@@ -95,7 +95,9 @@ test('a file of a format that SQLite does not write is refused in one line [D15]
   await assert.rejects(openSqliteStore(path), {
     name: 'OperatorError',
     reason: 'bad-data',
-    message: `Cannot open the database "${path}": attempt to write a readonly database: restore a backup`,
+    message:
+      `Cannot open the database "${path}": it is of version 3 of the format, and SQLite writes 2: restore a backup, or ` +
+      'convert it with the program that made it',
   });
 });
 

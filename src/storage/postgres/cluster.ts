@@ -8,6 +8,7 @@ import {
   type HostFailure,
   hasCode,
   INVALID_PASSWORD,
+  isOfOtherEngine,
   isProtocolViolation,
   NoServer,
   ServerUnfit,
@@ -195,7 +196,7 @@ const inspectionFor = ({ statementMs }: ConnectionRequirements): string => `
   SELECT pg_backend_pid() AS pid, quote_ident(current_user) AS role, current_setting('in_hot_standby') = 'on' AS standby,
     current_setting('transaction_read_only') = 'on' AS "readOnly",
     current_setting('transaction_timeout', true) IS NOT NULL AS "endsTransactions",
-    current_setting('row_security') = 'on' AS "mayHideRows", ${NOT_SYNCED} AS "notSynced", array_remove(ARRAY[
+    current_setting('row_security') = 'on' AS "mayHideRows", version() LIKE '%PGlite%' AS "isPGlite", ${NOT_SYNCED} AS "notSynced", array_remove(ARRAY[
       CASE WHEN current_setting('statement_timeout')::interval NOT BETWEEN '1ms' AND '${statementMs}ms'
         THEN 'statement_timeout' END,
       CASE WHEN current_setting('client_connection_check_interval')::interval
@@ -203,6 +204,9 @@ const inspectionFor = ({ statementMs }: ConnectionRequirements): string => `
       CASE WHEN current_setting('idle_session_timeout') <> '0' THEN 'idle_session_timeout' END,
       CASE WHEN current_setting('client_min_messages') = 'error' THEN 'client_min_messages' END
     ], NULL) AS unmet`;
+
+const otherEngine = (message: string): string =>
+  `it must be PostgreSQL 15 or later, and answers the first question by "${message.split('\n')[0]?.slice(0, 100)}"`;
 
 interface Inspected {
   readonly pid: number;
@@ -212,6 +216,7 @@ interface Inspected {
   readonly endsTransactions: boolean;
   readonly mayHideRows: boolean;
   readonly notSynced: string | null;
+  readonly isPGlite: boolean;
   readonly unmet: readonly (keyof ReturnType<typeof settingsFor>)[];
 }
 
@@ -224,7 +229,10 @@ async function inspect(
   connection: PostgresConnection,
   requirements: ConnectionRequirements,
 ): Promise<Inspected> {
-  const [found] = await connection.run<Inspected>(inspectionFor(requirements), requirements);
+  const inspecting = connection.run<Inspected>(inspectionFor(requirements), requirements);
+  const [found] = await inspecting.catch((error: unknown) => {
+    throw isOfOtherEngine(error) ? new ServerUnfit(otherEngine(messageOf(error))) : error;
+  });
   if (found === undefined) throw new Error('The server said nothing of itself');
   connection.endsTransactions = found.endsTransactions;
   connection.pooled = found.pid !== connection.processId;
@@ -232,6 +240,7 @@ async function inspect(
   if (found.readOnly) throw new StoreNotWritable('it is read-only');
   if (found.notSynced !== null) throw new ServerUnfit(found.notSynced);
   if (!requirements.strict || found.unmet.length === 0) return found;
+  if (found.isPGlite) throw new ServerUnfit('it is PGlite, where roles have no settings: use PostgreSQL');
   const settings = settingsFor(requirements);
   const alter = found.unmet
     .map((name) => `ALTER ROLE ${found.role} SET ${name} = ${settings[name]}`)

@@ -197,6 +197,14 @@ export function isOfRowSecurity(error: unknown): boolean {
   return error instanceof DatabaseError && error.routine === 'check_enable_rls';
 }
 
+/** Codes of PostgreSQL, and of poolers, for a statement that asks for nothing but settings. */
+const OF_ANY_STATEMENT = /^(?:0[8A]|2[568]|3D|40|5[34578]|XX|42P05|42501)/;
+
+/** Whether such a statement is refused as by an engine that is not PostgreSQL, or is older than the settings. */
+export function isOfOtherEngine(error: unknown): boolean {
+  return error instanceof DatabaseError && !OF_ANY_STATEMENT.test(error.code ?? '');
+}
+
 /** Whether a statement waited too long for a lock. */
 export function isLockTimeout(error: unknown): boolean {
   return error instanceof StoreUnavailable && hasCode(error.cause, LOCK_NOT_AVAILABLE);

@@ -8,6 +8,7 @@ import {
   StoreUnavailable,
 } from '../../shared-list/store.ts';
 import { LEFT_OUT } from '../refusals.ts';
+import { otherFormatOf } from './format.ts';
 
 /** Result codes, https://www.sqlite.org/rescode.html. */
 const MACHINE_FAULTS = {
@@ -147,6 +148,8 @@ export class NotOurs extends Error {
 export function asNotOpened(path: string, error: unknown): OperatorError {
   if (error instanceof OperatorError) return error;
   if (error instanceof NotOurs) return notOpened(path, error.message, 'bad-data', error);
+  const format = resultCode(error) === undefined ? undefined : otherFormatOf(path);
+  if (format !== undefined) return notOpened(path, format, 'bad-data', error);
   if (isCorrupt(error) || isOtherFormat(error)) return notOpened(path, withRemedy(error), 'bad-data', error);
   return notOpened(path, messageOf(error), 'unavailable', error);
 }

@@ -73,7 +73,11 @@ export function checkKind(path: string): Stats | undefined {
  */
 export function checkWritable(path: string): void {
   checkLength(path);
-  for (const suffix of BESIDE) checkRights(path + suffix, R_OK | W_OK, 'read and write');
+  for (const suffix of BESIDE) {
+    if (statSync(path + suffix, { throwIfNoEntry: false })?.isDirectory())
+      throw new Error(`"${basename(path)}${suffix}" is a folder: remove it`);
+    checkRights(path + suffix, R_OK | W_OK, 'read and write');
+  }
   if (!existsSync(`${path}-shm`)) checkRights(dirname(path), W_OK | X_OK, 'make files in');
 }
 

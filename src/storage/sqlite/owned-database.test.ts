@@ -208,7 +208,7 @@ for (const [what, make] of [
 test('a lock that cannot be taken when it is empty either is an error [D6]', async () => {
   const path = await newDatabase();
   // In the place of the journal that a write needs.
-  mkdirSync(join(`${path}-owner-journal`, 'kept'), { recursive: true });
+  symlinkSync('elsewhere', `${path}-owner-journal`);
   await assert.rejects(lockFile(path, 0, ignored), { message: 'unable to open database file' });
 });
 

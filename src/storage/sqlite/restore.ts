@@ -22,13 +22,11 @@ import {
   removeDatabase,
   resolvePath,
 } from './file.ts';
+import { MAGIC } from './format.ts';
 import { copyPages, integrityFaults } from './maintenance.ts';
 import { BUSY_TIMEOUT_MS, lockFile, nameDatabase } from './owned-database.ts';
 import { checkOwner, checkReadableSchema, migrate, pragma } from './schema.ts';
 import { importInto, openToRead, setHighest } from './transfer.ts';
-
-/** The first bytes of every SQLite file, https://www.sqlite.org/fileformat.html#magic_header_string */
-const MAGIC = Buffer.from('SQLite format 3\0');
 
 /** Pages between two checks for a signal: 16 MB. */
 const PAGES_OF_STEP = 4_096;
