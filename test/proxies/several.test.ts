@@ -96,7 +96,9 @@ for (const example of ['nginx.conf', 'nginx-several.conf']) {
     const waiting = Array.from({ length: 1_100 }, () => connect(Number(port), hostname));
     try {
       await Promise.all(waiting.map((socket) => once(socket, 'connect')));
-      assert.equal((await fetch(`${proxy.url}/todos/1`)).status, 200);
+      // Without an answer nginx says nothing.
+      const signal = AbortSignal.timeout(60_000);
+      assert.equal((await fetch(`${proxy.url}/todos/1`, { signal })).status, 200);
     } finally {
       for (const socket of waiting) socket.destroy();
     }
