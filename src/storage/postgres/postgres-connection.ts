@@ -86,7 +86,8 @@ export class PostgresConnection {
     });
     client.on('notice', ({ code, routine }) => {
       if (routine === REPLICATION_WAIT) this.#doubt = new OutcomeUnknown(NOT_REPLICATED);
-      if (code !== undefined && NO_TRANSACTION.includes(code))
+      // Inside, pgpool-II hands on what a standby says, where no transaction was begun.
+      if (code !== undefined && NO_TRANSACTION.includes(code) && !this.#inside)
         this.#doubt = this.#lost ??= new Error(NOT_KEPT);
     });
     // Without a listener, a connection that is lost between two statements would end the process.
