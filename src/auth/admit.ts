@@ -44,10 +44,7 @@ export function admitWith(authenticate: Authenticate, logEvent: LogEvent): Admit
   }
 }
 
-/**
- * The write policy `CanWriteTodos`: the role `editor`, lower case, exact match (contract Authentication 3). The policy
- * reads the role alone, never the maker of a todo.
- */
+/** The policy `CanWriteTodos`: the role `editor`, exactly (contract Authentication 3), never the maker of a todo. */
 export function canWriteTodos({ roles }: Identity): boolean {
   return roles.includes('editor');
 }
@@ -59,10 +56,7 @@ export type Authentication =
       readonly code: string;
       /** 401 with a challenge (RFC 6750 §3), or 503 while the issuer has given no key. */
       readonly answer: Answer;
-      /**
-       * For the log, when a token is refused: its `kid`, which any client can choose, and the required claim that it
-       * lacks.
-       */
+      /** For the log, of a refused token: its `kid`, which any client can choose, and the required claim it lacks. */
       readonly refused?: { readonly keyId: string | undefined; readonly claim: string | undefined };
     };
 
@@ -75,10 +69,7 @@ export type Authenticate = (authorization: string | undefined) => Authentication
 /** Bytes of tokens to keep: 9,998 in use of up to 1.6 KB, or 1,364 at the limit of 12 KiB. */
 const REMEMBERED_BYTES = 16 * 1024 * 1024;
 
-/**
- * Bytes that a shorter token counts as: no more than 10,000 are kept. Data read from a token is never longer than the
- * token.
- */
+/** Bytes that a shorter token counts as: at most 10,000 are kept. Data read from a token is never longer than it. */
 const LEAST_BYTES = Math.ceil(REMEMBERED_BYTES / 10_000);
 
 interface Remembered {

@@ -30,10 +30,7 @@ export const DEVELOPMENT_AUDIENCE = 'todo-service';
 /** The beginning of every development key's `kid`, by which production recognizes such a key. */
 export const DEVELOPMENT_KEY_ID_PREFIX = 'development-';
 
-/**
- * The beginning of every development secret. The base64 of these 24 bytes begins the base64 of the secret: copied into a
- * secret file, it is still recognized.
- */
+/** The beginning of every development secret. Of 24 bytes, so that the base64 of a secret begins with theirs too. */
 const SECRET_MARKER = Buffer.from('todo-service development');
 
 /** Bytes. RFC 7518 §3.2 for HS256. */

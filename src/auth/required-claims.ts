@@ -32,9 +32,7 @@ export function parseRequiredClaim(entry: string): RequiredClaim | undefined {
   return { name, path, value: isForbidden ? undefined : value };
 }
 
-/**
- * Whether a claim has the value, or is a list with it; a list in a list does not count. A claim that is null is there.
- */
+/** Whether a claim has the value, or is a list with it; a list in it does not count. A claim that is null is there. */
 export function hasRequiredClaim(claims: Claims, { path, value }: RequiredClaim): boolean {
   const claim = claimAt(claims, path);
   if (value === undefined) return claim === undefined;
@@ -42,9 +40,7 @@ export function hasRequiredClaim(claims: Claims, { path, value }: RequiredClaim)
   return members.some((member) => textOf(member) === value);
 }
 
-/**
- * The text of a value. A larger integer may differ from the token's: JSON numbers beyond 2^53 are rounded (RFC 8259 §6).
- */
+/** The text of a value. A larger integer may differ from the token's: numbers beyond 2^53 are rounded (RFC 8259 §6). */
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'boolean' || Number.isSafeInteger(value) ? JSON.stringify(value) : undefined;

@@ -77,9 +77,7 @@ export function removeOldest(
   }
 }
 
-/**
- * Removes a file, which another run may have done. The result is the reason why it cannot be removed, a line for people.
- */
+/** Removes a file, which another run may have done. Gives the reason why it cannot be removed, a line for people. */
 function removed(path: string): readonly string[] {
   try {
     rmSync(path, { force: true });

@@ -56,10 +56,7 @@ async function databaseOf({ profile }: Config): Promise<string> {
   return profile.name === 'shared-list' ? nameOf(profile.database) : '';
 }
 
-/**
- * The value as it may be printed. Only an address may hold a password, also written as `http:user:password@host`, or with
- * backslashes.
- */
+/** The value as it may be printed. An address may hold a password, also as `http:user:password@host` or with `\`. */
 function shown(variable: Variable, value: string | number | undefined): string | undefined {
   if (typeof value !== 'string') return value?.toString();
   const mayHoldOne = settingOf(variable).is !== 'open';

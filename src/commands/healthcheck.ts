@@ -26,10 +26,7 @@ Examples:
 /** Milliseconds. The listener answers within one second, whatever the database does. */
 const PATIENCE_MS = 3_000;
 
-/**
- * Milliseconds. A running service answers `/live` within that time; a starting one may wait for another process or a
- * database.
- */
+/** Milliseconds. A running service answers `/live` by then; a starting one may wait for a process or a database. */
 const START_MS = 10_000;
 
 /** Milliseconds between two tries. */

@@ -50,10 +50,7 @@ function onSignal(react: (name: (typeof SIGNALS)[number]) => void): void {
   }
 }
 
-/**
- * Waits for an exception or a rejection that nothing caught: its origin. Each is logged with its stack. The process then
- * ends with 1, even if a signal ends it.
- */
+/** Waits for an uncaught exception or rejection: its origin. Logs each; the process ends with 1, even by a signal. */
 export function crashed(logEvent: LogEvent): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   process.on('uncaughtException', (err, reason) => {

@@ -8,10 +8,7 @@ const UNITS = [
   [1, 'seconds'],
 ] as const;
 
-/**
- * Names on standard error unfinished files of other runs for the same file: only people can tell whether a run is still
- * writing.
- */
+/** Names unfinished files of other runs for the same file: only people can tell whether a run is still writing. */
 export function printUnfinished(file: string): void {
   for (const { path, ageMs } of unfinishedOf(file)) printOneUnfinished(path, ageMs);
 }

@@ -47,10 +47,7 @@ export function admitsGzip(acceptEncoding: string | string[] | undefined): boole
   return (weights.get('gzip') ?? weights.get('x-gzip') ?? weights.get('*') ?? 0) > 0;
 }
 
-/**
- * Bytes of a long body that the socket gets at a time. The kernel's taking of them shows whether a client reads (contract
- * D10).
- */
+/** Bytes of a long body for the socket at a time. The kernel's taking shows whether a client reads (contract D10). */
 const WINDOW_BYTES = 1024 * 1024;
 
 /**

@@ -18,10 +18,7 @@ export type BodyEnd = 'complete' | 413 | 431;
 export class IncomingBody {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
-  /**
-   * Whether the client sends the body only after a 100 (RFC 9110 §10.1.1). The server has refused every other
-   * expectation; an expectation in HTTP/1.0 is to be ignored.
-   */
+  /** Whether the client waits for a 100 (RFC 9110 §10.1.1). HTTP/1.0 has no expectations, and others were refused. */
   readonly #awaits100: boolean;
   /**
    * Undefined when the bytes are not wanted. One buffer for pieces of any size: a list of pieces would hold the memory of

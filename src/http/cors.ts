@@ -8,10 +8,7 @@ import type { Answer } from './answer.ts';
 /** Methods of all routes together: a preflight permits nothing that the request is refused for (contract R6). */
 const METHODS = 'DELETE, GET, HEAD, POST, PUT';
 
-/**
- * `*` is every header but `Authorization`, as long as no credentials are allowed (https://fetch.spec.whatwg.org/).
- * Firefox remembers a preflight only for the headers that are named.
- */
+/** `*` is every header but `Authorization`. Firefox remembers a preflight only for the headers that are named. */
 const REQUEST_HEADERS = '*, Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key';
 
 /** Seconds that a browser may remember a preflight. Chromium's own limit is two hours. */

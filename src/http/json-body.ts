@@ -13,10 +13,7 @@ export type Parsed<T> =
   | { readonly value: T }
   | { readonly errors: Readonly<Record<string, readonly string[]>> };
 
-/**
- * The 415s (contract B2), each with the accepted type (RFC 9110 §15.5.16), or with the statement that no coding is
- * accepted.
- */
+/** The 415s (contract B2), each with the accepted type (RFC 9110 §15.5.16), or that no coding is accepted. */
 export const UNSUPPORTED = {
   missing: unsupported('The request has no Content-Type: send application/json.'),
   type: unsupported('The Content-Type must be application/json or application/<something>+json.'),
@@ -33,10 +30,7 @@ function unsupported(detail: string, headers: Headers = { accept: 'application/j
 /** Skips a leading byte order mark, and throws for what is not UTF-8 (contract B3). */
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
-/**
- * A route whose handler gets the parsed body (contract Order 4). Media type → 415, size → 413, trailers → 431, not UTF-8
- * or not a JSON object → 400, a broken rule → 400 with `errors`.
- */
+/** A route whose handler gets the parsed body (contract Order 4): 415, then 413, 431, then 400. */
 export function withBody<Value>(
   route: Pick<Route, 'method' | 'path' | 'access'>,
   parse: (body: object) => Parsed<Value>,

@@ -103,10 +103,7 @@ function isAcceptable(subtype: string, ranges: readonly MediaRange[]): boolean {
   return false;
 }
 
-/**
- * Whether a request's `Accept` admits a Problem Details body (contract N1; Errors 4). A
- * missing header, an empty one and one without any parsable range admit.
- */
+/** Whether `Accept` admits a Problem Details body (contract N1; Errors 4). Without a range that can be read it does. */
 export function admitsProblem(accept: string | undefined): boolean {
   if (accept === undefined || accept === '*/*') return true;
   const ranges = split(accept, ',')

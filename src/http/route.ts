@@ -1,10 +1,7 @@
 import type { Answer } from './answer.ts';
 import type { Call, Target } from './call.ts';
 
-/**
- * The callers that a route is open to. Every route states it; the method alone never decides (contract Endpoints A, rule
- * 4).
- */
+/** The callers that a route is open to: it states them, the method never decides (contract Endpoints A, rule 4). */
 export type Access = 'open' | 'authenticated' | 'CanWriteTodos';
 
 /** An endpoint. Its callers are part of it: the method alone decides nothing (contract Endpoints A, rule 4). */

@@ -41,10 +41,7 @@ export function parseTraceparent(traceparent: string | string[] | undefined): Pa
   return valid ? { traceId, parentId, sampled: (Number.parseInt(flags, 16) & 1) === 1 } : undefined;
 }
 
-/**
- * A new `traceId` (contract P5). The trace is the caller's, with only the sampled flag kept, or else a new one. The span
- * is always new, so that no two requests share a `traceId`.
- */
+/** A new `traceId` (contract P5): the caller's trace and sampled flag, else a new one. The span is always new. */
 export function newTraceId(parent: Parent | undefined): string {
   if (parent === undefined) return `00-${randomHex(16)}-${randomHex(8)}-00`;
   return `00-${parent.traceId}-${randomHex(8)}-0${parent.sampled ? 1 : 0}`;

@@ -1,7 +1,4 @@
-/**
- * A body behind a head: a text, which leaves with the head in one write and is the cheapest when it is short; bytes; or
- * pieces, at least one, which other answers may share.
- */
+/** A body: a short text, which leaves with the head in one write; bytes; or pieces, which answers may share. */
 export type Body = string | Buffer | readonly Uint8Array[];
 
 /** The bytes of a body; only a text is copied. */

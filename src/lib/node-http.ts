@@ -1,15 +1,9 @@
 import { createHook } from 'node:async_hooks';
 
-/**
- * `node:http` without the rest of it: an import evaluates every export, and that of `WebSocket` loads all of undici,
- * which costs as much as the whole other start of a bare server.
- */
+/** `node:http` without its export `WebSocket`, which loads all of undici: as much as the start of a bare server. */
 export const { createServer, get, STATUS_CODES } = process.getBuiltinModule('node:http');
 
-/**
- * Options of a connection by name: milliseconds for each of its addresses. A lost SYN is sent again after a second, and
- * Node.js gives 500.
- */
+/** Milliseconds for each address of a name: a lost SYN is sent again after a second, and Node.js gives 500. */
 export const CONNECT = { autoSelectFamilyAttemptTimeout: 1250 };
 
 /**

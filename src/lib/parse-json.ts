@@ -56,10 +56,7 @@ const LITERALS = new Map<string, unknown>([
   ['null', null],
 ]);
 
-/**
- * The token that may come next: a value, a member name, or the one behind a complete value. `…OrEnd` just after `[` or
- * `{`.
- */
+/** The token that may come next: a value, a name, or that behind a complete value. `…OrEnd` just after `[` or `{`. */
 type Expectation = 'value' | 'valueOrEnd' | 'name' | 'nameOrEnd' | 'next';
 
 const WANTED: Readonly<Record<Expectation, string>> = {

@@ -1,9 +1,6 @@
 import { existsSync } from 'node:fs';
 
-/**
- * A received text, for a message: JSON in printable ASCII, so that no character is invisible or looks like another. "…"
- * stands for what is not shown.
- */
+/** A received text, for a message: JSON in ASCII, in which all is seen as it is. "…" stands for what is not shown. */
 export function quote(text: string): string {
   return JSON.stringify(text).replace(/[^ -~…]/g, escapeOf);
 }
@@ -82,10 +79,7 @@ export function quoteClaim(value: unknown): string {
  */
 const HIDDEN = /[^\P{C}\n]|[\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
-/**
- * The same text with each hidden character but a line break as its escape in JSON: such a character could forge a line or
- * change how it reads. JSON stays the same JSON.
- */
+/** The text with hidden characters but line breaks as escapes of JSON: they could forge a line. JSON stays the same. */
 export function escapeHidden(text: string): string {
   return text.replace(HIDDEN, (character) => character.replace(/./gs, escapeOf));
 }

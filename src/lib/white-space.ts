@@ -1,7 +1,4 @@
-/**
- * White space around text that was copied from a page: also that of Unicode which `\s` leaves out, and the blank without
- * width.
- */
+/** White space around text that was copied: also Unicode's that `\s` leaves out, and the blank without width. */
 const WHITE_SPACE = /^[\s\u0085\u200b]$/;
 
 export function isWhiteSpace(character: string | undefined): boolean {

@@ -11,10 +11,7 @@ interface Report {
   readonly userLimits?: { readonly open_files?: { readonly soft?: number | 'unlimited' } };
 }
 
-/**
- * The number of files and sockets that this process may still open; infinity where the system does not say. Node.js has
- * raised the limit.
- */
+/** Files and sockets that this process may still open; infinity where the system is silent. Node.js raised it. */
 export function freeDescriptors(): number {
   // A report would look up the names of all peers.
   Object.assign(process.report, { excludeNetwork: true });

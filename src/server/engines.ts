@@ -1,9 +1,6 @@
 import type { DatabaseSettings } from '../storage/settings.ts';
 
-/**
- * The functions of each engine. A part is imported when it is used: a process has one engine, and a command needs few
- * parts. Each function takes the address of a database first.
- */
+/** The functions of each engine, which take an address first. A part is imported when used: a command needs few. */
 export const ADAPTERS = {
   sqlite: {
     openStore: async () => (await import('../storage/sqlite/store.ts')).openSqliteStore,

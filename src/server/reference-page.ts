@@ -9,10 +9,7 @@ import { type Documented, readDocument } from '../openapi/documents.ts';
 /** Contract Versioning 1. */
 const DOCUMENT_PATH = '/openapi/v1.json';
 
-/**
- * The routes of the OpenAPI document of a profile and of the reference page (contract D3). Without the package of the
- * page the log has a line, and there is no page.
- */
+/** The routes of a profile's OpenAPI document and, where its package is there, of the reference page (contract D3). */
 export function documentRoutes(profile: Documented, logEvent: LogEvent): readonly Route[] {
   const document = openRoute(DOCUMENT_PATH, () => file(JSON_UTF_8, readDocument(profile)));
   if (!isScalarInstalled()) {
@@ -128,10 +125,7 @@ export function isScalarInstalled(): boolean {
   return isCarried(CARRIED_SCRIPT) || orUndefined(() => require.resolve(PACKAGE)) !== undefined;
 }
 
-/**
- * Scalar's script, 4 MB. Its package gives it out only through a plugin for a server: the plugin gets a server that only
- * notes the routes.
- */
+/** Scalar's script, 4 MB. Its package gives it only to a server, so its plugin gets one that notes the routes. */
 export async function readScalarScript(): Promise<Buffer> {
   if (isCarried(CARRIED_SCRIPT)) return readCarried(CARRIED_SCRIPT);
   const { default: scalar } = await import('@scalar/fastify-api-reference');

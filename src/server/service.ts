@@ -66,9 +66,7 @@ export async function openService(config: Config, { logEvent, output }: ServiceL
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 
-  /**
-   * Opens the listener for operators, and its metrics. Imports them only here: a service without this listener needs none.
-   */
+  /** Opens the listener for operators, and its metrics, imported only here: a service without it needs none. */
   async function openAdmin(address: TcpAddress) {
     const { openMetrics } = await import('../telemetry/metrics.ts');
     const metrics = parts.use(openMetrics(await buildOf(config), listening, output, ready));

@@ -20,10 +20,7 @@ export type GivenFlags = Readonly<Record<string, string | boolean | readonly str
 
 export type Settings = ReturnType<typeof readSettings>;
 
-/**
- * Reads the settings of one command, and notes every fault, so that three wrong settings cost one start. Flags without
- * a value are faults.
- */
+/** Reads the settings of a command, and notes every fault: three wrong settings cost one start. */
 export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags) {
   const faults: string[] = [];
   /** Variables that `read` has refused: no other fault names them. */
@@ -63,10 +60,7 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags) {
     return value as Value<V>;
   }
 
-  /**
-   * Notes any other fault, as a line for people. Never any part of a secret. Does nothing where `read` has refused one of
-   * these variables.
-   */
+  /** Notes any other fault, for people, without a secret; does nothing where `read` has refused one of these. */
   function fault(line: string, ...of: readonly Variable[]): undefined {
     if (!of.some((variable) => unread.has(variable))) faults.push(line);
   }
@@ -117,10 +111,7 @@ export function givenAs(
   return [...ours, byName(otherVariable ?? '')].find((candidate) => candidate.text !== '');
 }
 
-/**
- * A received value, or an entry of it, as a fault may show it: never a part that may be secret (contract D18). Also in an
- * open one, an address may hold a password.
- */
+/** A received value as a fault may show it, without what may be secret (contract D18), as a password in an address. */
 function quoted(variable: Variable, text: string | undefined): string {
   if (text === undefined) return 'nothing';
   const { is } = settingOf(variable);
@@ -200,23 +191,15 @@ function strayName(character: string): string | undefined {
   return /\p{Cc}/u.test(character) ? 'a control character' : undefined;
 }
 
-/**
- * Kubernetes gives every container variables of the services in its namespace: a service named "todo" makes
- * `TODO_PORT_5080_TCP`.
- */
+/** Kubernetes gives every container variables of each Service: one named "todo" makes `TODO_PORT_5080_TCP`. */
 const SERVICE_LINK = /_(?:SERVICE_HOST|SERVICE_PORT|PORT_\d{1,5}_[A-Z]{3,4})(?:_|$)/;
 const SERVICE_ADDRESS = /^(?:tcp|udp|sctp):\/\//;
 
-/**
- * Variables of OpenTelemetry that are secret, or about features that this service does not have: metrics and logs by
- * OTLP, limits, agents.
- */
+/** Variables of OpenTelemetry that are secret, or about other features: metrics and logs by OTLP, limits, agents. */
 const OF_OPENTELEMETRY =
   /^OTEL_(?:(?:EXPORTER_OTLP_(?:TRACES_)?(?:HEADERS|INSECURE)|LOG_LEVEL|CONFIG_FILE|ENTITIES|SEMCONV_STABILITY_OPT_IN)$|(?:METRICS?|LOGS|LOGRECORD|BLRP|EXPORTER_(?:OTLP_(?:METRICS|LOGS)|PROMETHEUS|ZIPKIN|JAEGER)|ATTRIBUTE|SPAN|EVENT|LINK|RESOURCE_ATTRIBUTES|INSTRUMENTATION|EXPERIMENTAL|INJECTOR|NODE|JAVA|JAVAAGENT|PYTHON|GO|DOTNET|PHP|RUBY)_)/;
 
-/**
- * The variables `TODO_…` and `OTEL_…` that nothing reads: no fault, and most likely misspelled. `nearest` may be meant.
- */
+/** The variables `TODO_…` and `OTEL_…` that nothing reads: no fault, most likely misspelled. `nearest` may be meant. */
 export function unknownVariables(env: NodeJS.ProcessEnv) {
   const known: readonly string[] = VARIABLES;
   return Object.entries(env)

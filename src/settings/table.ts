@@ -26,15 +26,10 @@ type Kind =
   | { readonly oneOf: readonly string[] }
   | { readonly from: number; readonly to: number; readonly unit?: string }
   | { readonly host: true }
-  /**
-   * `noComment`: white space before a `#` is a fault, for it begins no comment there. `one`: several are a fault, and so is
-   * a placeholder (contract D18).
-   */
+  /** `noComment`: a "#" behind white space is a fault. `one`: several are, and a placeholder (contract D18). */
   | { readonly text: string; readonly noComment?: true; readonly one?: 'issuer' | 'address' };
 
-/**
- * Every variable that is read; no other can be. OpenTelemetry itself reads the headers of its exporter, which are secret.
- */
+/** Every variable that is read. OpenTelemetry itself reads the headers of its exporter, which are secret. */
 // biome-ignore format: a setting is a row
 export const SETTINGS = {
   TODO_PROFILE: { flag: 'shared-list|error-demo', oneOf: ['shared-list', 'error-demo'], default: 'shared-list', example: 'error-demo',

@@ -1,10 +1,7 @@
 import { hash } from 'node:crypto';
 import { CREATED, MISSING, type TodoMembers } from './members.ts';
 
-/**
- * The parts of a create that are kept for its repeats. Both are SHA-256: of one size, and a subject cannot be read from
- * them.
- */
+/** The parts of a create kept for its repeats. Both are SHA-256: of one size, and no subject can be read from them. */
 export interface CreateKey {
   /** The digest of issuer, subject and the key that the caller chose: another caller's same key is a different one. */
   readonly key: string;

@@ -12,10 +12,7 @@ interface First {
   readonly made: Promise<TodoRepresentation | undefined>;
 }
 
-/**
- * Creates that may be repeated, of which one per key is handed to the store at a time: repeats wait here, where they hold
- * nothing, and not in the store's queue or connections.
- */
+/** Creates that may be repeated: the store gets one per key at a time; repeats wait here, where they hold nothing. */
 export function createOnce(): (
   key: CreateKey,
   add: (once: Once) => Promise<CreateOutcome>,

@@ -39,10 +39,7 @@ export function sharedListRoutes(store: TodoStore, logEvent: LogEvent): readonly
     logEvent({ event, id, ...actor(call.identity), traceId: call.traceId });
   }
 
-  /**
-   * Creates a todo. The line of the create is written before its answer, and before the answers to repeats of its key and
-   * to later writes.
-   */
+  /** Creates a todo. Its line comes before its answer, and before those to repeats of its key and to later writes. */
   async function addAudited(call: Call, todo: TodoMembers, once?: Once): Promise<CreateOutcome> {
     const created = await call.step('add', () => store.add(todo, once, call.onCommitted));
     if (typeof created === 'object' && !('repeated' in created)) audit('todo-created', call, created.id);
@@ -181,10 +178,7 @@ function answerRead(
   return { status: 200, headers: { ...validators, ...content }, body };
 }
 
-/**
- * The 503 of a database that cannot be used; undefined for a bug. `Retry-After` stands where nothing was changed and a
- * repeat may succeed (contract D9; D11).
- */
+/** The 503 of an unusable database; undefined for a bug. `Retry-After`: a repeat may succeed (contract D9; D11). */
 export function answerStoreFault(logEvent: LogEvent): (error: unknown, call: Call) => Answer | undefined {
   return (error, call) => {
     if (error instanceof StoreUnavailable) {

@@ -1,8 +1,6 @@
 import { hash } from 'node:crypto';
 
-/**
- * A validator as `ETag` carries it, quotes included: `"5d41402abc4b2a76b9719d911017c592"`. The service's tags are strong.
- */
+/** A validator as in `ETag`, quotes included: `"5d41402abc4b2a76b9719d911017c592"`. The service's tags are strong. */
 export type EntityTag = string;
 
 /** The value of `If-Match` or `If-None-Match`: any representation at all, or one of these (RFC 9110 §13.1). */
@@ -14,10 +12,7 @@ export interface Preconditions {
   readonly ifNoneMatch?: EntityTags | undefined;
 }
 
-/**
- * The strong tag of a representation: equal for equal bytes, on every instance and after every restart. 128 bits of
- * SHA-256: no client can make two titles with one tag.
- */
+/** The strong tag of bytes, on every instance. 128 bits of SHA-256: no client can make two titles with one tag. */
 export function entityTag(representation: string | Uint8Array): EntityTag {
   // JSON makes one string of it; a template would keep the whole digest and join it anew for each answer.
   return JSON.stringify(hash('sha256', representation, 'hex').slice(0, 32));

@@ -67,10 +67,7 @@ export function parseEntityTags(value: string | undefined): EntityTags | undefin
 /** 1 to 128 characters U+0021 to U+007E without `"`, `\` and `,`; bare, or in double quotes with nothing behind. */
 const KEY = /^(?:"([\x21\x23-\x2b\x2d-\x5b\x5d-\x7e]{1,128})"|([\x21\x23-\x2b\x2d-\x5b\x5d-\x7e]{1,128}))$/;
 
-/**
- * The key in a value of `Idempotency-Key`, or undefined when it is malformed (contract I5). Node.js joins the values
- * of two lines with a comma, which no key has.
- */
+/** The key in `Idempotency-Key`, or undefined (contract I5). Node.js joins two lines with a comma, which no key has. */
 export function parseIdempotencyKey(value: string): string | undefined {
   const [, quoted, bare] = KEY.exec(value) ?? [];
   return quoted ?? bare;

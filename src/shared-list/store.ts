@@ -29,9 +29,7 @@ export interface TodoStore extends AsyncDisposable {
   /** Every todo, ordered by id ascending, never older than the call. Synchronous when the list is in memory. */
   list(admitted?: Coding, preconditions?: Preconditions): ListRepresentation | Promise<ListRepresentation>;
 
-  /**
-   * Synchronous when the todo is in memory. `find` and `list` may throw the errors that they would otherwise reject with.
-   */
+  /** Synchronous when the todo is in memory. `find` and `list` may throw what they would otherwise reject with. */
   find(id: number): TodoRepresentation | undefined | Promise<TodoRepresentation | undefined>;
 
   /**
@@ -40,10 +38,7 @@ export interface TodoStore extends AsyncDisposable {
    */
   add(todo: TodoMembers, once?: Once, onCommitted?: OnCommitted): Promise<CreateOutcome>;
 
-  /**
-   * The outcomes are decided in this order (contract Endpoints A, rule 2; Order 5). The preconditions are compared inside
-   * the write itself.
-   */
+  /** The outcomes have this order (contract Endpoints A, rule 2; Order 5). The write compares the preconditions. */
   replace(
     id: number,
     replacement: TodoMembers,
@@ -76,10 +71,7 @@ export interface Once extends CreateKey {
   readonly patienceMs: number;
 }
 
-/**
- * `repeated`: made before, with the same key. `key-reused`: the key is another body's. `in-progress`: another instance's
- * create is still under way.
- */
+/** `repeated`: made before. `key-reused`: of another body. `in-progress`: another instance's create is under way. */
 export type CreateOutcome =
   | TodoRepresentation
   | { readonly repeated: TodoRepresentation }
@@ -95,10 +87,7 @@ export interface PoolCounts {
 
 /** Sizes in bytes. */
 export interface StoreSizes {
-  /**
-   * On disk: by file where the store has files, else of all tables with their indexes. A size that is not known is
-   * missing.
-   */
+  /** On disk: by file where the store has files, else of all tables with their indexes. An unknown size is missing. */
   readonly database: readonly { readonly file?: 'main' | 'wal'; readonly bytes: number }[];
   /** Of the list in memory: its chunks, and their compressed forms. */
   readonly list: number;
@@ -114,9 +103,7 @@ export class IdsExhausted extends Error {
   }
 }
 
-/**
- * The database is unreachable, locked too long or full: nothing was changed, and the next try may succeed (contract D9).
- */
+/** The database is unreachable, locked or full: nothing was changed, and the next try may succeed (contract D9). */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
@@ -124,10 +111,7 @@ export class StoreUnavailable extends Error {
 /** The database answers, but takes no writes. It serves no reads either, because its data may be behind. */
 export class StoreNotWritable extends StoreUnavailable {}
 
-/**
- * The file was deleted, replaced or damaged, or the schema lacks something. Nothing was changed, and a repeat does not
- * help (contract D11; D12): an operator has to mend it.
- */
+/** The file is gone or damaged, or the schema lacks something: an operator has to mend it (contract D11; D12). */
 export class StoreBroken extends Error {
   override readonly name = 'StoreBroken';
 }

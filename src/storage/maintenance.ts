@@ -25,10 +25,7 @@ export function categoryNameFault(name: string): string | undefined {
   return `NAME must have at most ${MAX_LENGTH} characters, received ${length}`;
 }
 
-/**
- * An operator's actions on a database, served or not: no instance has to be stopped for any of them. A rejection is
- * `StoreUnavailable`, `OutcomeUnknown` or a bug.
- */
+/** An operator's actions on a database, served or not. A rejection is `StoreUnavailable`, `OutcomeUnknown` or a bug. */
 export interface Maintenance extends AsyncDisposable {
   /** Ordered by id. */
   listCategories(): Promise<readonly Category[]>;

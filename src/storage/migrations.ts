@@ -3,17 +3,11 @@ import { listAssets, readAsset } from '../lib/assets.ts';
 export interface SchemaVersion {
   /** 0 when there is none. */
   readonly version: number;
-  /**
-   * The oldest program that may work with it, by the version of that program's schema. A value below 1 means that no
-   * older program may.
-   */
+  /** The oldest program that may work with it, by the version of that program's schema. Below 1: no older one may. */
   readonly oldestProgram: number;
 }
 
-/**
- * The numbered plain `.sql` files of a folder. `0001-todos.sql` brings an empty database to version 1, and so
- * on without gaps: the file name is the order.
- */
+/** The numbered `.sql` files of a folder: `0001-todos.sql` brings an empty database to version 1, and so on. */
 export class Migrations {
   readonly #folder: URL;
   #read: readonly string[] | undefined;

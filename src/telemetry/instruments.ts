@@ -5,10 +5,7 @@ type LabelValue = string | number;
 /** Observations whose labels begin with the same values. */
 interface Series {
   readonly below: Map<LabelValue, Series>;
-  /**
-   * One count for each bound, not cumulative, and one for values above all of them; undefined before the first
-   * observation.
-   */
+  /** One count for each bound, not cumulative, and one for values above all; undefined before the first observation. */
   counts: Float64Array | undefined;
   sum: number;
 }

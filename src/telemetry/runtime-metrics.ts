@@ -18,10 +18,7 @@ export interface Build {
     | undefined;
 }
 
-/**
- * Registers the running program, the metrics of every Node.js process by prom-client's names, and the time that it stood
- * still.
- */
+/** Registers the running program, prom-client's metrics of every Node.js process, and the time that it stood still. */
 export function registerRuntime(registry: Registry, build: Build): Disposable {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER });
   for (const { name } of registry.getMetricsAsArray())

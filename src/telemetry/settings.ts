@@ -52,10 +52,7 @@ function readEndpoint(
   return url;
 }
 
-/**
- * Reads the variables that the exporter reads by itself, to find their faults, and the files that it would read. A
- * variable for traces alone beats the general one.
- */
+/** Reads what the exporter reads by itself, for its faults, and its files. One for traces alone beats the other. */
 function readExporter(settings: Settings) {
   for (const [alone, all] of [
     ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL'],

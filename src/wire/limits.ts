@@ -18,10 +18,7 @@ export const LIMITS = {
 };
 
 export interface Limits extends Readonly<typeof LIMITS> {
-  /**
-   * Milliseconds that an idle connection stays. Longer than the load balancer's limit: the load balancer has to close
-   * first.
-   */
+  /** Milliseconds that an idle connection stays: longer than at the load balancer, which has to close first. */
   readonly keepAliveTimeout: number;
   /** Sockets at a time; one more is closed at once, and the server emits `drop` (contract D13). */
   readonly maxConnections: number;

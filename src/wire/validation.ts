@@ -45,16 +45,10 @@ function malformed(detail: string): Fault {
   return { status: 400, detail };
 }
 
-/**
- * Fields that must not be repeated: no choice between two values is safe. The key is the length, which differs: most
- * lines cost one look-up.
- */
+/** Fields that must not be repeated: no choice between two values is safe. By length: a line costs one look-up. */
 const ONCE = new Map(['host', 'content-type', 'authorization'].map((field) => [field.length, field]));
 
-/**
- * The first of those fields that is repeated. Node.js keeps the first value without an error; its parser refuses a
- * repeated Content-Length itself.
- */
+/** The first of them that is repeated. Node.js keeps the first value; its parser refuses a repeated Content-Length. */
 function repeatedField(lines: readonly string[]): string | undefined {
   let seen = 0;
   for (let i = 0; i < lines.length; i += 2) {

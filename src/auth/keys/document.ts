@@ -19,10 +19,7 @@ export interface FetchOptions {
 /** Bytes, both as received and after a content coding is undone. Certificates in a set (`x5c`) are its largest part. */
 const MAX_LENGTH = MAX_SET_KIB * 1024;
 
-/**
- * Headers of a request. Keys are fetched so rarely that a kept connection would be dead by the next time, and that fetch
- * fail.
- */
+/** Headers of a request. Keys are fetched so rarely that a kept connection would be dead by then, and a fetch fail. */
 const HEADERS = {
   accept: 'application/json',
   'accept-encoding': 'identity',

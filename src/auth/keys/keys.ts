@@ -29,9 +29,7 @@ export interface Keys extends AsyncDisposable {
 interface KeyFigures {
   readonly attempts: Readonly<Record<'read' | 'unusable' | 'failed', number>>;
   readonly lastSucceeded: boolean;
-  /**
-   * The reason why the last attempt brought no keys, for people; undefined when it brought some, or there was none yet.
-   */
+  /** The reason why the last attempt brought no keys, for people; undefined when it brought some, or there was none. */
   readonly lastFailure?: string | undefined;
 }
 
@@ -142,9 +140,7 @@ export function readKeySet(document: unknown): LoadedKeys {
   return noKeys(`it must have a key that verifies signatures${but}`, skipped);
 }
 
-/**
- * Keys in canonical order: the order in which an issuer lists its keys means nothing and must not make two sets of one.
- */
+/** Keys in canonical order: that in which an issuer lists its keys means nothing and must not make two sets of one. */
 export function inOrder(keys: readonly VerificationKey[]): KeySet {
   const byId = new Map(keys.map((key) => [key.id, key]));
   return [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1));

@@ -1,9 +1,6 @@
 const LOOPBACK_IPV4 = /^127\.[0-9]+\.[0-9]+\.[0-9]+$/;
 
-/**
- * An address that keys may come from: `https`, or plain `http` to this very machine, without user, password
- * or fragment. Undefined for anything else.
- */
+/** An address for keys: `https`, or `http` to this very machine, without user, password, fragment; else undefined. */
 export function parseTrustedAddress(text: string): URL | undefined {
   const url = URL.parse(text);
   if (url === null || url.username !== '' || url.password !== '' || url.hash !== '') return undefined;

@@ -14,10 +14,7 @@ export interface VerificationKey {
 
 /** A key that cannot be used. */
 export interface SkippedKey {
-  /**
-   * `secret`: private or symmetric material where only public keys belong. `other-use`: a key for something else than
-   * signatures; publishing one is no mistake.
-   */
+  /** `secret`: private or symmetric material among public keys. `other-use`: not for signatures, and no mistake. */
   readonly kind: 'unfit' | 'other-use' | 'secret';
   readonly keyId: string | undefined;
   /** What is said of the key: `its key_ops has no verify`. */

@@ -107,10 +107,7 @@ export function firstFault(token: UnverifiedToken, trust: Trust, from = 0): Verd
   return undefined;
 }
 
-/**
- * The fault of a token's signature, by the keys that may have made it (contract A6; A7); undefined when a key of the
- * current set has made it. Does NOT check the claims.
- */
+/** The fault of a signature, by the keys that may have made it (contract A6; A7). Does NOT check the claims. */
 function checkSignature(token: UnverifiedToken, trust: Trust): Verdict {
   const { keys } = trust;
   if (keys.current() !== undefined) return checkWithCurrent(token, trust, false);
@@ -136,10 +133,7 @@ function checkWithCurrent(token: UnverifiedToken, trust: Trust, asked: boolean):
   return made instanceof Promise ? made.then(judge) : judge(made);
 }
 
-/**
- * Whether a key has made the signature. Only the first key is tried at once: a forged token that fits five must not hold
- * the event loop five times as long.
- */
+/** Whether a key has made the signature. One is tried at once: a forged token must not hold the event loop for five. */
 function isMadeWith(
   [key, ...more]: KeySet,
   token: UnverifiedToken,

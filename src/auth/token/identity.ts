@@ -47,19 +47,13 @@ export function rolesOf(claim: unknown): readonly string[] {
   });
 }
 
-/**
- * The roles in a claim. A string is one role, commas and blanks included; members of a list that are no strings are left
- * out.
- */
+/** The roles in a claim. A string is one role, commas and blanks included; members that are no strings are left out. */
 function stringsIn(claim: unknown): string[] {
   const values: unknown[] = Array.isArray(claim) ? claim : [claim];
   return values.filter((value) => typeof value === 'string');
 }
 
-/**
- * Roles by the names of this service. With configured names of the role `editor`, the provider's own role `editor` is
- * left out unless it is one of them.
- */
+/** Roles by this service's names. With configured names of `editor`, the provider's own counts only as one of them. */
 function ownRoles(roles: readonly string[], editorRoles: readonly string[] | undefined): readonly string[] {
   if (editorRoles === undefined) return roles;
   return roles.flatMap((role) => {
@@ -74,10 +68,7 @@ export type ClaimPath = readonly string[];
 const POINTER = /^(?:\/(?:[^~/]|~[01])*)+$/;
 const ARRAY_INDEX = /^(?:0|[1-9][0-9]*)$/;
 
-/**
- * A claim's name, or a JSON Pointer (RFC 6901) when it begins with a slash: `roles`,
- * `https://todo.example/roles`, `/realm_access/roles`. Undefined when the pointer is malformed.
- */
+/** A claim's name, or a JSON Pointer (RFC 6901): `roles`, `/realm_access/roles`. Undefined for a malformed pointer. */
 export function parseClaimPath(text: string): ClaimPath | undefined {
   if (!text.startsWith('/')) return [text];
   if (!POINTER.test(text)) return undefined;

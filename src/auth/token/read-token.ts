@@ -89,20 +89,14 @@ export function readToken(compact: string): UnverifiedToken | RefusedToken {
   return { signingInput, signature, algorithm, keyId, type, claims };
 }
 
-/**
- * A token that is refused by its form or kind, with the parts that could be read. Anybody may have written them, so no
- * answer has them.
- */
+/** A token refused by its form or kind, with its readable parts. Anybody may have written them: no answer has them. */
 export type RefusedToken = ReturnType<typeof refuse>;
 
 function refuse(code: RefusalCode, keyId?: string, header?: Header, claims?: Claims) {
   return { code, keyId, header, claims };
 }
 
-/**
- * Unpadded base64url of at least one byte with zero trailing bits (RFC 7515 §2, RFC 4648 §3.5): the one spelling that
- * its bytes encode to. `Buffer.from` takes many more.
- */
+/** Base64url, not empty, in the one spelling of its bytes (RFC 7515 §2, RFC 4648 §3.5): `Buffer.from` takes more. */
 function decodeCanonical(segment: string): Buffer | undefined {
   const bytes = Buffer.from(segment, 'base64url');
   return bytes.length > 0 && bytes.toString('base64url') === segment ? bytes : undefined;

@@ -61,10 +61,7 @@ export const explainAudienceClaim: Explain = (fault, { claims }, { audiences, au
   return `${nameClaim(audienceClaim)} ${said}`;
 };
 
-/**
- * Explains whether a token may be an ID token, which is for an application and not for this service (RFC 9068 §2.2 has
- * none of these claims).
- */
+/** Explains whether a token may be an ID token, which is not for a service (RFC 9068 §2.2 has none of these claims). */
 export function explainIdToken(claims: Claims): string {
   const found = ['c_hash', 'at_hash', 'nonce'].find((name) => Object.hasOwn(claims, name));
   if (found === undefined) return '';

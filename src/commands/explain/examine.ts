@@ -26,10 +26,7 @@ export interface Examination {
   readonly lines: readonly Line[];
 }
 
-/**
- * All checks of the service: none is left out, so that a token with three faults shows all three. After a failed
- * signature, the lines show claims that are not proven.
- */
+/** All checks, so that a token with three faults shows all three. After a failed signature, claims are not proven. */
 export async function examineToken(compact: string, trust: Trust): Promise<Examination> {
   const token = readToken(compact);
   if ('code' in token) {

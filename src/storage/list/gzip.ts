@@ -11,10 +11,7 @@ const CHUNKS_A_TURN = 8;
 /** A member of gzip without a name, a time or a system (RFC 1952 §2.3). */
 const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
 
-/**
- * One byte in a block of its own, not compressed (RFC 1951 §3.2.4). The block ends at a byte boundary, as every piece
- * here.
- */
+/** One byte in a block of its own, not compressed (RFC 1951 §3.2.4). It ends at a byte boundary, as all pieces here. */
 function stored(character: string, isLast: boolean): Buffer {
   return Buffer.from([isLast ? 1 : 0, 1, 0, 0xfe, 0xff, character.charCodeAt(0)]);
 }

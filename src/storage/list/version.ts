@@ -70,10 +70,7 @@ export function listVersion(chunks: readonly Chunk[]) {
   return { etag, select };
 }
 
-/**
- * The list, chunk by chunk: a change costs its chunk. Setting an equal chunk keeps the old one, so that versions of the
- * list share it.
- */
+/** The list, chunk by chunk: a change costs its chunk. An equal chunk keeps the old one, which versions share. */
 export class ListChunks {
   readonly #chunks = new Map<number, Chunk>();
   #version = listVersion([]);

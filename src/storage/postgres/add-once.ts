@@ -31,10 +31,7 @@ const ADD_ONCE = `WITH used AS (
 
 const FREE = `DELETE FROM idempotency_keys WHERE key = $1 AND ${OVER}`;
 
-/**
- * Takes the end of the last sweep, and gives its own. During a long transaction, for example of a backup, deleted keys
- * stay in the index: no sweep reads them again.
- */
+/** Takes the end of the last sweep, and gives its own: under a long transaction, deleted keys stay in the index. */
 const SWEEP = `WITH old AS MATERIALIZED (
     SELECT key FROM idempotency_keys WHERE at >= $1::timestamptz AND ${OVER} ORDER BY at LIMIT 16 FOR UPDATE SKIP LOCKED
   ), swept AS (
@@ -50,10 +47,7 @@ interface Row {
   readonly outcome: 'added' | 'repeated' | 'reused' | 'over';
 }
 
-/**
- * Adds todos for keys, which other instances may use at the same time. After each, a few expired keys are deleted,
- * without a wait.
- */
+/** Adds todos for keys, which other instances may use meanwhile. Each deletes a few expired keys, without a wait. */
 export function addingOnce(
   database: StatementPool,
 ): (todo: TodoMembers, once: Once) => Promise<CreateOutcome> {

@@ -22,9 +22,7 @@ const NEXT_HOST_MS = 250;
 /** Milliseconds without traffic after which the kernel asks whether the other side still lives. */
 const KEEP_ALIVE_DELAY_MS = 10_000;
 
-/**
- * Milliseconds between two checks by which a server that works on a statement learns whether its client is still there.
- */
+/** Milliseconds between two checks by which a server at work on a statement learns whether its client is there. */
 const CLIENT_CHECK_INTERVAL_MS = 2_000;
 
 export interface ConnectionRequirements {
@@ -44,10 +42,7 @@ type Hold = (connection: PostgresConnection) => void;
 /** The servers that a connection string names, of which one at a time takes writes. */
 export class Cluster {
   readonly address: Address;
-  /**
-   * Row security may hide rows without an error: a pooler has dropped the setting against that, and its next session may
-   * lack it.
-   */
+  /** Row security may hide rows without an error: a pooler has dropped the setting against that, and may again. */
   mayHideRows = false;
   #prepare: boolean;
   /** The host that is tried first: the last fit one. */
@@ -188,10 +183,7 @@ function settingsFor({ statementMs }: ConnectionRequirements) {
 const STANDBY =
   'reads go to a standby, which takes no writes: if a load balancer stands between, switch its load balancing off';
 
-/**
- * The state of a connection, in one row. No function is volatile, so a balancer sends it where it sends plain reads.
- * `unmet` are the settings whose values in force are unfit.
- */
+/** The state of a connection. Nothing is volatile: a balancer sends it where reads go. `unmet` are unfit settings. */
 const inspectionFor = ({ statementMs }: ConnectionRequirements): string => `
   SELECT pg_backend_pid() AS pid, quote_ident(current_user) AS role, current_setting('in_hot_standby') = 'on' AS standby,
     current_setting('transaction_read_only') = 'on' AS "readOnly",

@@ -15,10 +15,7 @@ export const INSUFFICIENT_PRIVILEGE = ['42501'];
 /** A value does not fit its column: a column has another type than the statement expects. */
 const WRONG_TYPE = ['22P02', '42804'];
 
-/**
- * The statement names a missing part of the schema, or lacks a right; or the statement itself lacks one (contract D11). A
- * null where none may be: a trigger gives a value.
- */
+/** A part of the schema or a right is missing; or a trigger gives a null where none may be (contract D11). */
 export const SCHEMA_ERRORS = [
   ...['42P01', '42703', '42883', '3F000', '23502'],
   ...INSUFFICIENT_PRIVILEGE,
@@ -59,10 +56,7 @@ export const OF_ALL_CONNECTIONS = [READ_ONLY_SQL_TRANSACTION, FEATURE_NOT_SUPPOR
 export const OF_CONNECTION = [FEATURE_NOT_SUPPORTED, ...IDLE_SESSION_TIMEOUT, ...OF_NAMES];
 
 const PROTOCOL_VIOLATION = ['08P01'];
-/**
- * Violation of a constraint; what a function raises; a value for a generated column; a change of a published table without a
- * replica identity.
- */
+/** Violated constraint; error of a function; value of a generated column; published table without replica identity. */
 const REFUSAL = /^(?:23|P0|428C9|55000)/;
 const SEQUENCE_GENERATOR_LIMIT_EXCEEDED = '2200H';
 const LOCK_NOT_AVAILABLE = ['55P03'];
@@ -190,9 +184,7 @@ function isOfRule(error: DatabaseError): boolean {
   return error.code === FEATURE_NOT_SUPPORTED && error.routine === 'RewriteQuery';
 }
 
-/**
- * Whether row security would have filtered rows at that moment. The server does not translate the name of its function.
- */
+/** Whether row security would have filtered rows then. The server does not translate the name of its function. */
 export function isOfRowSecurity(error: unknown): boolean {
   return error instanceof DatabaseError && error.routine === 'check_enable_rls';
 }

@@ -15,10 +15,7 @@ const CHECK_INTERVAL_MS = 5_000;
 /** Times that a statement is sent, when the server refuses it by a schema that lacks nothing. */
 const TRIES = 3;
 
-/**
- * Whether tables, columns, functions, rights and sequences are there (contract D11; D12). While something is missing, the
- * check is repeated; statements that do not need it go on.
- */
+/** Whether all parts are there (contract D11; D12). Looks again while one is missing; statements without it go on. */
 export class SchemaHealth implements Disposable {
   readonly #database: StatementPool;
   readonly #logEvent: LogEvent;

@@ -48,15 +48,9 @@ const READ_CHANGES = `WITH moment AS MATERIALIZED (
 
 /** A row of `READ_CHANGES`, with the id of a changed todo and its present row; or the only row, when no todo changed. */
 type ChangeRow = Moment & {
-  /**
-   * Whether every tombstone that the snapshot does not see is still there, and the server was not taken back behind the
-   * snapshot.
-   */
+  /** Whether each tombstone that the snapshot does not see is there, and the server was not taken back behind it. */
   readonly complete: boolean;
-  /**
-   * Whether row security hides changes, where a pooler has dropped the setting that makes that an error. Reading the
-   * whole list then is an error.
-   */
+  /** Whether row security hides changes, as some poolers make it. Reading the whole list then is an error. */
   readonly hidden: boolean;
 } & ({ readonly unseen: null } | ({ readonly unseen: number } & (Todo | { readonly id: null })));
 
@@ -87,10 +81,7 @@ const CHUNKS_A_TURN = 16;
  */
 export function openPostgresList(quick: StatementPool, patient: StatementPool, now: () => number = Date.now) {
   const chunks = new ListChunks();
-  /**
-   * The moment at which the chunks were the list, and its time in milliseconds since 1970; undefined when they cannot be
-   * kept.
-   */
+  /** The moment of the chunks, and its time in milliseconds since 1970; undefined when they cannot be kept. */
   let kept: (Moment & { readonly at: number }) | undefined;
 
   /** The list, never older than the call. */
@@ -127,9 +118,7 @@ export function openPostgresList(quick: StatementPool, patient: StatementPool, n
     return latest;
   }
 
-  /**
-   * Reads the list of one moment, in parts: the server is never silent for long, and little data is on its way at a time.
-   */
+  /** Reads the list of one moment, in parts: the server is never silent for long, and little data is on its way. */
   async function readAll(): Promise<Moment> {
     kept = undefined;
     return patient.transaction(KEEP_TABLE, async (ask) => {

@@ -136,10 +136,7 @@ export async function migratePostgres(
   return migrated;
 }
 
-/**
- * For a `catch`: a certificate that is not trusted ends the repeats of a migration at once. A service instead starts
- * again, as if the server were away.
- */
+/** For a `catch`: an untrusted certificate ends the repeats of a migration at once; a service starts again instead. */
 function asMistrusted(error: unknown): never {
   if (!(error instanceof OperatorError && error.cause instanceof NoServer && error.cause.mistrusted))
     throw error;

@@ -17,10 +17,7 @@ export interface Limits extends Pick<ConnectionRequirements, 'writes'> {
   readonly statementMs: number;
   /** To wait for an answer; in a transaction, for its next part. */
   readonly answerMs: number;
-  /**
-   * Age up to which a connection serves, at most: a name may lead to another server by then. Each connection has 80 to
-   * 100 % of it.
-   */
+  /** Longest life of a connection, of which each has 80 to 100 %: a name may lead to another server by then. */
   readonly lifetimeMs: number;
   /** After which an idle connection is closed. */
   readonly idleMs: number;

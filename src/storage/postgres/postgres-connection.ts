@@ -115,10 +115,7 @@ export class PostgresConnection {
     return this.#status !== 'I';
   }
 
-  /**
-   * Sends a statement. After an error that is not the server's, the state of the server is unknown, and the connection
-   * has to `leave`.
-   */
+  /** Sends a statement. After an error that is not the server's, its state is unknown: the connection must `leave`. */
   ask<Row extends QueryResultRow>(
     statement: Statement,
     { withinMs, parts = false }: AnswerLimit,

@@ -174,9 +174,7 @@ export async function checkSchema(connection: PostgresConnection): Promise<numbe
   return schema.version;
 }
 
-/**
- * As `checkSchema`, for a reader of everything: a newer schema is a fault too, and so are rows that row security hides.
- */
+/** As `checkSchema`, for a reader of everything: a newer schema and rows that row security hides are faults too. */
 export async function checkReadableSchema(connection: PostgresConnection): Promise<void> {
   throwFault(MIGRATIONS.exportFaultOf(await checkSchema(connection)));
   throwFault(await rightsFault(connection, TO_READ_LIST));

@@ -22,10 +22,7 @@ interface State {
 /** SQL that is an error where row security would hide a row of a table. In one text, it is one transaction. */
 const seeAllOf = (table: string): string => `SET LOCAL row_security = off; SELECT FROM ${table} LIMIT 0`;
 
-/**
- * Sends statements over a pool of connections, with a bounded wait for the answer. Statements that are safe to repeat are
- * repeated; errors are those of the store.
- */
+/** Sends statements over a pool, with a bounded wait. Those that are safe to repeat are; errors are the store's. */
 export class StatementPool implements AsyncDisposable {
   readonly #cluster: Cluster;
   readonly #limits: Limits;
@@ -56,10 +53,7 @@ export class StatementPool implements AsyncDisposable {
     return this.#run(statement, 'read');
   }
 
-  /**
-   * The rows of a statement that may change something, committed on its own. An error of the server that is
-   * about the statement, for example about a foreign key, is passed on as it is.
-   */
+  /** The rows of a statement that may change something, committed on its own. Errors about it are passed on. */
   write<Row extends QueryResultRow>(statement: Statement): Promise<readonly Row[]> {
     return this.#run(statement, 'write');
   }

@@ -39,10 +39,7 @@ const READ_ROW = `SELECT ${VERSIONED} FROM todos WHERE id = $1`;
 const READ_BOTH = `SELECT ${VERSIONED}, EXISTS (SELECT FROM categories WHERE id = $2) AS category_found
   FROM todos WHERE id = $1`;
 
-/**
- * Times that a change with preconditions is sent, at most: more than writers can be faster, one after the other. A trigger may
- * write a row and leave out its change.
- */
+/** Times that a change with preconditions is sent: more than writers are faster. A trigger may always leave it out. */
 const TRIES = 100;
 
 /** Limits by which it is certain within 2.5 s that a statement has met a database that is lost or stalled. */

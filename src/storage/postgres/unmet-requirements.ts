@@ -144,10 +144,7 @@ export function faultOf({ missing, wrong, hidden, behind, denied }: Unmet): stri
   return faults.filter((fault) => fault !== undefined).join('; ') || undefined;
 }
 
-/**
- * The missing rights of the role, and the tables with rows that it does not see, for people, with the remedies; or
- * undefined.
- */
+/** The missing rights of the role, and the tables with rows hidden from it, for people, with remedies; or undefined. */
 export async function rightsFault(connection: PostgresConnection, requirements = TO_SERVE) {
   const unmet = await findUnmet((statement) => connection.run(statement), requirements);
   return faultOf({ ...unmet, missing: [], wrong: [] });

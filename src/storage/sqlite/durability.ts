@@ -4,10 +4,7 @@ import { pragma } from './schema.ts';
 /** `PRAGMA synchronous`: 2 is FULL, a commit returns when its bytes are on disk. */
 const FULL = 2;
 
-/**
- * Bytes. SQLite restarts the log at some 1,000 pages, 4 MB. A log that grew under a long reader is cut back to this at
- * its restart, else it would keep its size for good.
- */
+/** Bytes. SQLite restarts the log at some 4 MB. One that grew under a long reader would keep its size for good. */
 const LOG_LIMIT = 4 * 2 ** 20;
 
 /**

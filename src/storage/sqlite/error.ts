@@ -51,19 +51,14 @@ export function isBusy(error: unknown): boolean {
   return isOfKind(error, SQLITE_BUSY);
 }
 
-/**
- * Whether the machine is at fault: locked too long, full, read-only, a broken disk, a damaged file (contract D9; D11).
- */
+/** Whether the machine is at fault: locked too long, full, read-only, broken disk, damaged file (contract D9; D11). */
 export function isMachineFault(error: unknown): boolean {
   return isOfKind(error, ...Object.values(MACHINE_FAULTS));
 }
 
 const UNREADABLE = [SQLITE_IOERR_READ, SQLITE_IOERR_SHORT_READ, SQLITE_IOERR_CORRUPTFS];
 
-/**
- * Whether the file can no longer be read (contract D11). For an EIO of the disk, a running statement raises
- * SQLITE_CORRUPT, as for a damaged page.
- */
+/** Whether the file can no longer be read (contract D11). For an EIO, a running statement raises SQLITE_CORRUPT. */
 export function isDamage(error: unknown): boolean {
   return UNREADABLE.includes(resultCode(error) ?? 0) || isCorrupt(error);
 }
@@ -73,10 +68,7 @@ function isCorrupt(error: unknown): boolean {
   return isOfKind(error, SQLITE_CORRUPT, SQLITE_NOTADB);
 }
 
-/**
- * Whether the header of a file that this user may write names a format that this SQLite does not read (SQLITE_ERROR,
- * "unsupported file format"), or does not write (SQLITE_READONLY).
- */
+/** Whether SQLite does not read the format that a header names (SQLITE_ERROR), or not write it (SQLITE_READONLY). */
 export function isOtherFormat(error: unknown): boolean {
   const code = resultCode(error);
   return code === SQLITE_ERROR || code === MACHINE_FAULTS.SQLITE_READONLY;
@@ -120,10 +112,7 @@ function isIdsExhausted(error: unknown): boolean {
   return refused && error instanceof Error && error.message.endsWith('ids_exhausted');
 }
 
-/**
- * The reason of a machine's refusal: an error of the system by its code and without the path,
- * `EMFILE: too many open files, open`; one of Node.js with its code.
- */
+/** The reason of a refusal, without a path: of the system `EMFILE: too many open files, open`, else with its code. */
 export function machineReason(error: unknown): string {
   const [message = ''] = messageOf(error).split(" '/");
   const code = resultCode(error) === undefined ? errorCode(error) : undefined;
@@ -141,10 +130,7 @@ export class NotOurs extends Error {
   }
 }
 
-/**
- * The failure of opening a file, for the caller of the opening. No restart mends a file that is no database of this
- * service, or a damaged one (contract D15).
- */
+/** The failure of opening a file. No restart mends one of another program, or a damaged one (contract D15). */
 export function asNotOpened(path: string, error: unknown): OperatorError {
   if (error instanceof OperatorError) return error;
   if (error instanceof NotOurs) return notOpened(path, error.message, 'bad-data', error);

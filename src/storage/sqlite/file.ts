@@ -45,10 +45,7 @@ export function checkFile(path: string): void {
   );
 }
 
-/**
- * Throws an Error for people when the path is no file, a file with several names, or when it, its lock or a file that
- * SQLite keeps beside it is mounted alone.
- */
+/** Throws an Error for people when a path is no file, has several names, or it or a file beside it is mounted alone. */
 export function checkKind(path: string): Stats | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return undefined;
@@ -118,10 +115,7 @@ export function ownerFor(path: string): Stats {
   return statSync(path, { throwIfNoEntry: false }) ?? statSync(dirname(path));
 }
 
-/**
- * Removes a database that no process has open, with all the files that SQLite puts beside it. Never throws: an earlier
- * error says why.
- */
+/** Removes a database that nobody has open, with SQLite's files beside it. Never throws: an earlier error says why. */
 export function removeDatabase(path: string): void {
   for (const suffix of BESIDE) {
     try {
@@ -141,10 +135,7 @@ function checkRights(path: string, wanted: number, action: string): void {
   );
 }
 
-/**
- * The reason of a refusal. Owner and mode decide nothing where the whole file system is read-only, or an attribute of the
- * file forbids it.
- */
+/** The reason of a refusal. Owner and mode decide nothing on a read-only file system, or against an attribute. */
 function reasonOf(fault: string, path: string): string {
   if (fault === 'EROFS') return 'its file system is mounted read-only';
   if (fault === 'EPERM') return 'it may be immutable, which "lsattr" shows';
@@ -217,10 +208,7 @@ export function openKnown(file: KnownFile, timeout: number): DatabaseSync {
   throw new Error(found.message);
 }
 
-/**
- * The URL of a file that SQLite must not make when it is missing, nor write when it is `readOnly`. The path may be
- * relative.
- */
+/** The URL of a file that SQLite must not make, nor write when it is `readOnly`. The path may be relative. */
 export function existing(path: string, readOnly = false): URL {
   const url = pathToFileURL(path);
   url.searchParams.set('mode', readOnly ? 'ro' : 'rw');

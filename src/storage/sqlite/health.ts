@@ -45,9 +45,7 @@ export class DatabaseHealth implements Disposable {
     if (fault !== undefined) throw errorOf(fault);
   }
 
-  /**
-   * Looks for the file and at its schema. Throws when something cannot be used, and when the file cannot be looked at.
-   */
+  /** Looks for the file and at its schema. Throws when one cannot be used, and when the file cannot be looked at. */
   check(): void {
     const found = this.#fault ?? this.#look() ?? this.lookAtSchema();
     if (found !== undefined) throw errorOf(found);

@@ -126,10 +126,7 @@ export async function backupSqlite(
   }
 }
 
-/**
- * Copies all pages in one step: in parts, the copy would begin again with every write in between. SQLite reports nothing
- * during a step, but the file grows.
- */
+/** Copies all pages in one step: in parts, every write would begin it anew. The growing file shows the progress. */
 export async function copyPages(
   source: DatabaseSync,
   target: string,

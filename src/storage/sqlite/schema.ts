@@ -14,10 +14,7 @@ const OLDEST_PROGRAM = 'SELECT max(oldest_program) AS oldest_program FROM todo_s
 const FIRST_CATEGORIES = `INSERT INTO categories (name)
   SELECT column1 FROM (VALUES ('Work'), ('Life')) WHERE NOT EXISTS (SELECT 1 FROM categories)`;
 
-/**
- * SQLite itself gives out no id that a row has, or that it gave out before. Where a person has set that back by hand, the
- * last key may still name a todo that is gone (contract D12).
- */
+/** SQLite gives out no id twice. A person may set that back: the last key may name a gone todo (contract D12). */
 const RAISE_IDS = `INSERT INTO sqlite_sequence (name, seq)
     SELECT 'todos', 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'todos');
   WITH known AS (
@@ -91,10 +88,7 @@ function versionOf(database: DatabaseSync): number {
   return version;
 }
 
-/**
- * Counts of objects in a database, and of the tables that this service has since its first schema: other programs have
- * such names too, and not the name of our constraint.
- */
+/** Counts of objects, and of the first tables of this service: others have such names, not that of our constraint. */
 const COUNT_OBJECTS = `SELECT count(*) AS objects, count(*) FILTER (
     WHERE type = 'table' AND name IN ('categories', 'todos') AND sql LIKE '%CONSTRAINT ids_exhausted%') AS ours
   FROM sqlite_schema`;

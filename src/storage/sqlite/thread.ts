@@ -31,10 +31,7 @@ export class Thread<Order, Answer> implements AsyncDisposable {
     this.#onChanged = onChanged;
   }
 
-  /**
-   * Starts the thread; does nothing when it runs already. Never throws: where the machine has no thread to give, the
-   * result has the reason.
-   */
+  /** Starts the thread, unless it runs. Never throws: where the machine has no thread to give, the result says why. */
   start(): Failure | undefined {
     if (this.#worker !== undefined) return undefined;
     let worker: Worker;
@@ -58,9 +55,7 @@ export class Thread<Order, Answer> implements AsyncDisposable {
     return undefined;
   }
 
-  /**
-   * Gives the thread an order. Never rejects: a thread that ended, cannot be started, or was closed before, is a failure.
-   */
+  /** Gives the thread an order. Never rejects: a thread that ended, cannot be started or was closed is a failure. */
   ask(order: Order): Promise<Answer | Failure> {
     if (this.#closed !== undefined) {
       return Promise.resolve({ failure: 'unavailable', message: `The thread ${this.#name} was closed` });
@@ -72,10 +67,7 @@ export class Thread<Order, Answer> implements AsyncDisposable {
     return this.#asked.promise;
   }
 
-  /**
-   * Closes the thread. The file is closed when it resolves; an order that is under way is answered before. Never rejects:
-   * a thread that fails while it closes has closed.
-   */
+  /** Closes the thread, and its file, after the order under way. Never rejects: a thread that fails then has closed. */
   [Symbol.asyncDispose](): Promise<void> {
     const worker = this.#worker;
     this.#closed ??= new Promise((resolve) => {

@@ -186,10 +186,7 @@ export function prepareBatches(
   return commit;
 }
 
-/**
- * Milliseconds to wait for another program's write (the `sqlite3` shell). A write may also wait for the batch before it,
- * and a refusal has to come within 2.5 s.
- */
+/** Milliseconds to wait for another program's write. With the batch before, a refusal has to come within 2.5 s. */
 const BUSY_TIMEOUT_MS = 1_000;
 
 /** Milliseconds between two polls for another program's changes, which are to be seen within 100 ms. */

@@ -14,10 +14,7 @@ export interface UnderWay {
   readonly adds: boolean;
 }
 
-/**
- * Ids of the todos that were made, replaced or removed; `all` when another program changed something, or the outcome of a
- * batch is unknown.
- */
+/** Ids of changed todos; `all` when another program changed something, or the outcome of a batch is unknown. */
 export type Changed = readonly number[] | 'all';
 
 interface Waiting {
@@ -29,10 +26,7 @@ interface Waiting {
 
 const THREAD = new URL('./writer-thread.ts', import.meta.url);
 
-/**
- * Milliseconds. The start of the thread takes as long as that of the rest of the service: the first answer comes before
- * it.
- */
+/** Milliseconds. The start of the thread takes as long as the service's: the first answer comes before it. */
 const START_DELAY_MS = 100;
 
 /** Milliseconds. For so long, a commit proves that the disk takes writes. */
@@ -81,10 +75,7 @@ export class Writer implements AsyncDisposable {
     return promise;
   }
 
-  /**
-   * Resolves when writes reach the disk. A recent commit proves it, else a write that changes nothing. Rejects as
-   * `write`.
-   */
+  /** Resolves when writes reach the disk: a recent commit proves it, or a write without a change. Rejects like it. */
   async probe(): Promise<void> {
     if (performance.now() - this.#committedAt < PROOF_MS) return;
     await this.write({ kind: 'probe' });

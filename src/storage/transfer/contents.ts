@@ -79,10 +79,7 @@ export interface ExportRows {
   readonly highestId: number;
   /** All rows of a kind, in parts; of the keys those of the last 24 hours. */
   parts(kind: Kind): AsyncIterable<readonly StoredRow[]>;
-  /**
-   * Called now and then while no part is asked for, so that no proxy gives the connection up, and after the last part.
-   * Rejects when the parts are not of one moment.
-   */
+  /** Called now and then, so that no proxy ends the connection, and at the end. Rejects for parts of two moments. */
   check(): Promise<void>;
 }
 
