@@ -73,21 +73,33 @@ function settingsByGroup(): string {
   const groupOf = (variable: Variable) => GROUPS.find(([, names]) => names.test(variable));
   const missing = VARIABLES.filter((variable) => groupOf(variable) === undefined);
   if (missing.length > 0) throw new Error(`GROUPS must have ${missing.join(', ')}`);
+  const lines = VARIABLES.map(forTracesAlone);
   const sections = GROUPS.map((group) => {
-    const settings = VARIABLES.filter((variable) => groupOf(variable) === group).map(sectionOf);
-    return `## ${group[0]}\n\n${settings.join('')}`;
+    const settings = VARIABLES.filter((variable) => groupOf(variable) === group && !lines.includes(variable));
+    return `## ${group[0]}\n\n${settings.map(sectionOf).join('')}`;
   });
   return sections.join('');
+}
+
+/** The variable for traces alone that takes the same values: a line in the section of the general one. */
+function forTracesAlone(variable: Variable): Variable | undefined {
+  const name = variable.replace(/_OTLP_(?!TRACES_)/, '_OTLP_TRACES_');
+  return VARIABLES.find(
+    (other) => other === name && other !== variable && valuesOf(other) === valuesOf(variable),
+  );
 }
 
 function sectionOf(variable: Variable): string {
   const { example, about } = settingOf(variable);
   const flag = flagOf(variable);
+  const alone = forTracesAlone(variable);
+  const otherwise = defaultOf(variable);
   const facts = [
     ...(flag === undefined ? [] : [`Flag: \`--${flag}\``]),
     `Values: ${valuesOf(variable)}`,
-    `Default: ${defaultOf(variable)}`,
+    ...(otherwise === 'none' ? [] : [`Default: ${otherwise}`]),
     `Example: \`${variable}=${example}\``,
+    ...(alone === undefined ? [] : [`${settingOf(alone).about}: \`${alone}\``]),
   ];
   const lines = [`${about}.`, '', ...facts.map((fact) => `- ${fact}`)];
   return `### \`${variable}\`\n\n${lines.join('\n').replaceAll('(configuration.md#', '(#')}\n\n`;
