@@ -35,7 +35,14 @@ test('set-version leaves no page and no manifest with the old version, and each 
   const read = (file: string) => readFileSync(join(folder, file), 'utf8');
   const found = spawnSync(
     'grep',
-    ['-rlF', '--exclude-dir=node_modules', '--exclude=*lock.json', manifest.version, '.'],
+    [
+      '-rlF',
+      '--exclude-dir=node_modules',
+      '--exclude-dir=findings',
+      '--exclude=*lock.json',
+      manifest.version,
+      '.',
+    ],
     { cwd: folder, encoding: 'utf8' },
   );
   assert.deepEqual(found.stdout, '');
