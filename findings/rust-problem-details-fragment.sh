@@ -11,7 +11,7 @@ mkdir src
 cat >Cargo.toml <<'TOML'
 [package]
 name = "look"
-version = "0.1.0"
+version = "0.0.0"
 edition = "2021"
 [dependencies]
 problem_details = { version = "=0.11.0", features = ["json"] }
