@@ -96,8 +96,7 @@ function sectionOf(variable: Variable): string {
   const otherwise = defaultOf(variable);
   const facts = [
     ...(flag === undefined ? [] : [`Flag: \`--${flag}\``]),
-    `Values: ${valuesOf(variable)}`,
-    ...(otherwise === 'none' ? [] : [`Default: ${otherwise}`]),
+    `Values: ${valuesOf(variable)}${otherwise === 'none' ? '' : ` (default ${otherwise})`}`,
     `Example: \`${variable}=${example}\``,
     ...(alone === undefined ? [] : [`${settingOf(alone).about}: \`${alone}\``]),
   ];
