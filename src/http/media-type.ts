@@ -1,27 +1,27 @@
-/** A media type or media range as a header spells it (RFC 9110 §8.3.1, §12.5.1); type and subtype in lower case. */
+/** A media type or media range as a header spells it (RFC 9110 §8.3.1, §12.5.1). */
 interface MediaType {
-  readonly type: string;
-  readonly subtype: string;
+  /** `application/json`, in lower case. */
+  readonly name: string;
   /** Names in lower case; values as they were sent, quotes included. */
   readonly parameters: readonly { readonly name: string; readonly value: string }[];
 }
 
-const TYPE = /^[ \t]*([!#$%&'*+.^_`|~\w-]+)\/([!#$%&'*+.^_`|~\w-]+)[ \t]*$/;
+const TYPE = /^[ \t]*([!#$%&'*+.^_`|~\w-]+\/[!#$%&'*+.^_`|~\w-]+)[ \t]*$/;
 
 /** A parameter, or the empty string between two semicolons. */
 const PARAMETER = /^[ \t]*(?:([!#$%&'*+.^_`|~\w-]+)=([!#$%&'*+.^_`|~\w-]+|"(?:[^"\\]|\\.)*")[ \t]*)?$/;
 
-/** A type, a subtype and their parameters; undefined when one of these is malformed. */
+/** A type and its parameters; undefined when one of these is malformed. */
 function parseMediaType(type: string, parameters: readonly string[]): MediaType | undefined {
-  const [whole, name = '', subtype = ''] = TYPE.exec(type) ?? [];
-  if (whole === undefined) return undefined;
+  const name = TYPE.exec(type)?.[1];
+  if (name === undefined) return undefined;
   const parsed: { name: string; value: string }[] = [];
   for (const parameter of parameters) {
     const [part, name, value = ''] = PARAMETER.exec(parameter) ?? [];
     if (part === undefined) return undefined;
     if (name !== undefined) parsed.push({ name: name.toLowerCase(), value });
   }
-  return { type: name.toLowerCase(), subtype: subtype.toLowerCase(), parameters: parsed };
+  return { name: name.toLowerCase(), parameters: parsed };
 }
 
 /** The parts between separators outside quoted strings (RFC 9110 §5.6.1, §5.6.6). The time is linear in the length. */
@@ -51,19 +51,17 @@ export function jsonTypeFault(contentType: string | undefined): 'missing' | 'typ
   if (contentType === 'application/json') return undefined;
   if (contentType === undefined || contentType === '') return 'missing';
   const [name = '', ...own] = split(contentType, ';');
-  const { type, subtype = '', parameters = [] } = parseMediaType(name, own) ?? {};
-  if (type !== 'application' || (subtype !== 'json' && !hasJsonSuffix(subtype))) return 'type';
-  const isOther = parameters.some(({ name, value }) => name === 'charset' && !UTF_8.test(value));
+  const type = parseMediaType(name, own);
+  if (type === undefined || !(type.name === 'application/json' || JSON_SUFFIX.test(type.name))) return 'type';
+  const isOther = type.parameters.some(({ name, value }) => name === 'charset' && !UTF_8.test(value));
   return isOther ? 'charset' : undefined;
 }
 
 /** UTF-8, also in its spelling without the hyphen. */
 const UTF_8 = /^(?:utf-?8|"utf-?8")$/i;
 
-/** `<something>+json` (RFC 6839 §3.1). */
-function hasJsonSuffix(subtype: string): boolean {
-  return subtype.length > '+json'.length && subtype.endsWith('+json');
-}
+/** `application/<something>+json` (RFC 6839 §3.1). */
+const JSON_SUFFIX = /^application\/.+\+json$/;
 
 /** The parameter that is a weight (RFC 9110 §12.4.2), whatever its value. */
 const WEIGHT = /^[ \t]*q[ \t]*(?:=|$)/i;
@@ -74,33 +72,28 @@ const WEIGHT = /^[ \t]*q[ \t]*(?:=|$)/i;
  */
 const ZERO = /^[ \t]*q[ \t]*=[ \t]*(?:0+(?:\.0*)?|\.0+)[ \t]*$/i;
 
-interface MediaRange extends Pick<MediaType, 'type' | 'subtype'> {
+interface MediaRange {
+  readonly name: string;
   readonly admits: boolean;
 }
 
 /** The range that `text` spells, or undefined when it is malformed; `*` may stand for the type only before `/*`. */
 function parseRange(text: string): MediaRange | undefined {
   const [name = '', ...own] = split(text, ';');
-  const range = parseMediaType(
-    name,
-    own.filter((parameter) => !WEIGHT.test(parameter)),
+  const { true: weights = [], false: parameters = [] } = Object.groupBy(
+    own,
+    (each) => `${WEIGHT.test(each)}`,
   );
-  if (range === undefined || (range.type === '*' && range.subtype !== '*')) return undefined;
-  const weight = own.find((parameter) => WEIGHT.test(parameter));
-  return { type: range.type, subtype: range.subtype, admits: weight === undefined || !ZERO.test(weight) };
+  const range = parseMediaType(name, parameters);
+  if (range === undefined || /^\*\/(?!\*$)/.test(range.name)) return undefined;
+  return { name: range.name, admits: !ZERO.test(weights[0] ?? '') };
 }
 
-/** Whether the most specific range that matches `application/<subtype>` admits it. */
-function isAcceptable(subtype: string, ranges: readonly MediaRange[]): boolean {
-  for (const [type, wanted] of [
-    ['application', subtype],
-    ['application', '*'],
-    ['*', '*'],
-  ]) {
-    const matching = ranges.filter((range) => range.type === type && range.subtype === wanted);
-    if (matching.length > 0) return matching.some((range) => range.admits);
-  }
-  return false;
+/** Whether the most specific range that matches a type of `application` admits it. */
+function isAcceptable(type: string, ranges: readonly MediaRange[]): boolean {
+  const names = [type, 'application/*', '*/*'];
+  const name = names.find((each) => ranges.some((range) => range.name === each));
+  return ranges.some((range) => range.name === name && range.admits);
 }
 
 /** Whether `Accept` admits a Problem Details body (contract N1; Errors 4). Without a range that can be read it does. */
@@ -111,8 +104,8 @@ export function admitsProblem(accept: string | undefined): boolean {
     .filter((range) => range !== undefined);
   if (ranges.length === 0) return true;
   return (
-    isAcceptable('json', ranges) ||
-    isAcceptable('problem+json', ranges) ||
-    ranges.some((range) => range.type === 'application' && range.admits && hasJsonSuffix(range.subtype))
+    isAcceptable('application/json', ranges) ||
+    isAcceptable('application/problem+json', ranges) ||
+    ranges.some((range) => range.admits && JSON_SUFFIX.test(range.name))
   );
 }

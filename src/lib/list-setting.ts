@@ -1,14 +1,6 @@
 import { isWhiteSpace } from './white-space.ts';
 
-/** Escapes in an entry for the character that would end the entry, the setting or the name in it. */
-const ESCAPES: Readonly<Record<string, string>> = {
-  '%2C': ',',
-  '%3D': '=',
-  '%25': '%',
-  '%20': ' ',
-  '%23': '#',
-};
-
+/** An escape in an entry for ",", "=", "%", a blank or "#", which would end the entry, the setting or the name in it. */
 const ESCAPE = /%(?:2C|3D|25|20|23)/g;
 
 /**
@@ -41,5 +33,5 @@ export function isBare(text: string): boolean {
 /** An entry with its escapes decoded once; undefined where a `%` begins no escape. */
 export function decodeEntry(entry: string): string | undefined {
   if (entry.replaceAll(ESCAPE, '').includes('%')) return undefined;
-  return entry.replaceAll(ESCAPE, (written) => ESCAPES[written] ?? written);
+  return entry.replaceAll(ESCAPE, (written) => decodeURIComponent(written));
 }

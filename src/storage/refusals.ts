@@ -1,5 +1,15 @@
 import type { LogEvent } from '../events.ts';
 
+/** Takes what the schema lacks, or that it lacks nothing; logs its first fault and their end (contract D11). */
+export function schemaLog(logEvent: LogEvent): (fault: string | undefined) => void {
+  let isBroken = false;
+  return (fault) => {
+    if (isBroken === (fault !== undefined)) return;
+    isBroken = fault !== undefined;
+    logEvent(fault === undefined ? { event: 'schema-mended' } : { event: 'schema-broken', reason: fault });
+  };
+}
+
 /** Parts that refuse a write, of which each has a line of the log, at most. */
 const MAX_REFUSERS = 100;
 

@@ -110,7 +110,7 @@ export function openMetrics(
         'outcome',
       );
       gauge('todo_keys_last_fetch_successful', '1 when the last of them brought keys, else 0.', () =>
-        Number(figures.lastSucceeded),
+        Number(figures.lastFailure === undefined),
       );
     },
 

@@ -18,10 +18,8 @@ export async function discoverKeys(issuer: string, options: FetchOptions): Promi
       throw new NotUsable(`${first.message}, ${asNotUsable(second).message}`);
     });
   });
-  if (!isJsonObject(document)) {
-    throw new NotUsable('the discovery document is no object');
-  }
-  const { issuer: named, jwks_uri: jwksUri }: Readonly<Record<string, unknown>> = { ...document };
+  if (!isJsonObject(document)) throw new NotUsable('the discovery document is no object');
+  const { issuer: named, jwks_uri: jwksUri } = document;
   if (named !== issuer) {
     const received = named === undefined ? 'nothing' : quoteShort(named);
     throw new NotUsable(`the discovery document must name the issuer ${quote(issuer)}, received ${received}`);

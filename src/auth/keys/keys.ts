@@ -28,7 +28,6 @@ export interface Keys extends AsyncDisposable {
 
 interface KeyFigures {
   readonly attempts: Readonly<Record<'read' | 'unusable' | 'failed', number>>;
-  readonly lastSucceeded: boolean;
   /** The reason why the last attempt brought no keys, for people; undefined when it brought some, or there was none. */
   readonly lastFailure?: string | undefined;
 }
@@ -72,9 +71,6 @@ export function currentKeys(source: string, logEvent: LogEvent) {
     skipped: () => skipped,
     figures: {
       attempts,
-      get lastSucceeded() {
-        return failure === undefined;
-      },
       get lastFailure() {
         return failure;
       },

@@ -22,7 +22,8 @@ export const explainAudience: Explain = (fault, { claims }, trust) => {
     return `${quoteClaim(aud)}${audiences.includes('account') ? ACCOUNT : ''}`;
   }
   const detail = explainOther(aud, audiences);
-  if (aud === undefined) return `${detail}${explainMissingAudience(claims, trust)}`;
+  if (aud === undefined)
+    return `${detail}: ask the provider for this audience${proposeInstead(claims, trust)}; to send the ID token is no way`;
   const list = listOf(aud);
   if (list.every((value) => value === '')) return `${detail}: the client has asked for no audience`;
   if (list.some((value) => audiences.some((one) => one === value)))
@@ -35,10 +36,6 @@ const ACCOUNT =
 
 /** Claims that name the client: a client's ID tokens have them too. */
 const OF_CLIENTS = ['client_id', 'azp', 'cid', 'appid'];
-
-function explainMissingAudience(claims: Claims, trust: Trust): string {
-  return `: ask the provider for this audience${proposeInstead(claims, trust)}; to send the ID token is no way`;
-}
 
 /**
  * Proposes a claim in the place of `aud`: of an organization, or of a client where a required claim keeps ID tokens out.

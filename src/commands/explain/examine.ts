@@ -148,9 +148,9 @@ function describeIdentity(token: UnverifiedToken, trust: Trust, checked: readonl
   const isOurs = failed.every(({ check }) => check === 'times');
   const identity = readIdentity(token.claims, trust.claims);
   const editor = canWriteTodos(identity);
-  const { editorRoles } = trust.claims;
-  const roles =
-    providerRoles(token.claims, trust.claims).map(quoteJson).join(', ') || `none in ${nameRoleClaims(trust)}`;
+  const { editorRoles, role } = trust.claims;
+  const read = role === undefined ? 'the claims "role" and "roles"' : `the claim ${nameClaim(role)}`;
+  const roles = providerRoles(token.claims, trust.claims).map(quoteJson).join(', ') || `none in ${read}`;
   const name = identity.name === null ? 'null: no claim of the token is a name' : quoteJson(identity.name);
   const writers =
     editorRoles === undefined
@@ -224,11 +224,6 @@ function explainIssuer(received: unknown, issuer: string): string {
     return `${detail}: a development token, which only development accepts`;
   const slash = received === `${issuer}/` || (typeof received === 'string' && `${received}/` === issuer);
   return slash ? `${detail}: mind the final slash` : `${detail}${explainLookalike([received], [issuer])}`;
-}
-
-function nameRoleClaims({ claims }: Trust): string {
-  if (claims.role === undefined) return 'the claims "role" and "roles"';
-  return `the claim ${nameClaim(claims.role)}`;
 }
 
 function nameKey({ keyId }: UnverifiedToken): string {

@@ -53,6 +53,18 @@ function explainJson(compact: string, part: number): string {
 /** What people send or paste before a token: names of headers and schemes, and what parts them from it. */
 const BEFORE = /^(?:(?:authorization|bearer|jwt|token|dpop|basic)(?:(?:\s|:|%20)+|$))+/i;
 
+// biome-ignore format: a mistake is a row
+/** Texts in the place of a token, by their first form that fits; "…" is the text. */
+const PASTED: readonly (readonly [RegExp, string])[] = [
+  [/^(?:undefined|null|none|nil|nan|true|false)$/i, 'It is the word …: the program had no token when it made the request.'],
+  [/^\[object /, 'It is …: the program has sent an object, and the token is a member of it.'],
+  [/^\{.*"access_token"/s, 'It is the whole answer of the provider: the token is its member "access_token".'],
+  [/^[{<$%]/, 'It is …: a placeholder that no token has replaced.'],
+  [/["'`“”‘’]/, 'It has quotation marks in it.'],
+  [/\s/, 'It has white space in it.'],
+  [/^ory_at_/, 'It is an opaque token of Ory Hydra, whose setting "strategies.access_token: jwt" makes JWTs.'],
+];
+
 /** Explains texts that people paste by mistake; empty for any other text. */
 function explainForm(compact: string): string {
   const parts = compact.split('.').length;
@@ -64,21 +76,10 @@ function explainForm(compact: string): string {
     const said = `Leave out ${quote(before.trim())}: a request has the token behind "Authorization: Bearer" and a blank.`;
     return `${said} ${before === compact ? 'There is no token behind it.' : explainForm(compact.slice(before.length))}`.trim();
   }
-  if (/^(?:undefined|null|none|nil|nan|true|false)$/i.test(compact))
-    return `It is the word ${quote(compact)}: the program had no token when it made the request.`;
-  if (compact.startsWith('[object '))
-    return `It is ${quote(compact)}: the program has sent an object, and the token is a member of it.`;
-  if (compact.startsWith('{') && compact.includes('"access_token"'))
-    return 'It is the whole answer of the provider: the token is its member "access_token".';
-  if (/^[{<$%]/.test(compact)) return `It is ${quote(compact)}: a placeholder that no token has replaced.`;
-  if (/["'`“”‘’]/.test(compact)) return 'It has quotation marks in it.';
-  if (/\s/.test(compact)) return 'It has white space in it.';
-  if (compact.startsWith('ory_at_')) {
-    return 'It is an opaque token of Ory Hydra, whose setting "strategies.access_token: jwt" makes JWTs.';
-  }
-  if (parts === 5) {
+  const [, said] = PASTED.find(([form]) => form.test(compact)) ?? [];
+  if (said !== undefined) return said.replace('…', () => quote(compact));
+  if (parts === 5)
     return 'It has five parts: an encrypted token. Auth0 makes one when nobody has asked for an audience: ask for it.';
-  }
   if (parts === 1) return 'It has one part: not a JWT. Ask the issuer for an access token for this audience.';
   if (parts !== 3) return `It has ${parts} parts, and a signed token has three.`;
   const empty = compact.split('.').indexOf('');

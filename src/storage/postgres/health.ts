@@ -2,7 +2,7 @@ import type { LogEvent } from '../../events.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { StoreBroken } from '../../shared-list/store.ts';
 import { singleFlight } from '../list/single-flight.ts';
-import { refusalLog } from '../refusals.ts';
+import { refusalLog, schemaLog } from '../refusals.ts';
 import { hasCode, isIdTaken, isOfRowSecurity, refuserOf, SCHEMA_ERRORS } from './error.ts';
 import type { Ask } from './postgres-connection.ts';
 import { IN_ROWS, TO_SERVE } from './requirements.ts';
@@ -18,18 +18,18 @@ const TRIES = 3;
 /** Whether all parts are there (contract D11; D12). Looks again while one is missing; statements without it go on. */
 export class SchemaHealth implements Disposable {
   readonly #database: StatementPool;
-  readonly #logEvent: LogEvent;
   #fault: string | undefined;
   /** Whether a column has another type, or a table is another one. Statements may succeed then, with wrong results. */
   #wrong = false;
   #knownAt = performance.now();
   readonly #logRefuser: ReturnType<typeof refusalLog>;
+  readonly #logFault: ReturnType<typeof schemaLog>;
   #refreshing: NodeJS.Timeout | undefined;
 
   /** The schema is whole at first. Each later change is logged once. */
   constructor(database: StatementPool, logEvent: LogEvent) {
     this.#database = database;
-    this.#logEvent = logEvent;
+    this.#logFault = schemaLog(logEvent);
     this.#logRefuser = refusalLog(logEvent);
   }
 
@@ -82,21 +82,12 @@ export class SchemaHealth implements Disposable {
     this.#wrong = unmet.wrong.length > 0;
     // The search path of a new session may lead to it.
     if (unmet.missing.length > 0) this.#database.retire();
-    this.#know(faultOf(unmet));
-  });
-
-  #know(fault: string | undefined): void {
-    const before = this.#fault;
-    this.#fault = fault;
+    this.#fault = faultOf(unmet);
     this.#knownAt = performance.now();
-    if ((before === undefined) === (fault === undefined)) return;
+    this.#logFault(this.#fault);
     clearInterval(this.#refreshing);
-    if (fault !== undefined) {
-      // The end is logged even without requests. A failed check is followed by the next.
+    // The end is logged even without requests. A failed check is followed by the next.
+    if (this.#fault !== undefined)
       this.#refreshing = setInterval(() => this.#refresh().catch(() => {}), CHECK_INTERVAL_MS).unref();
-    }
-    this.#logEvent(
-      fault === undefined ? { event: 'schema-mended' } : { event: 'schema-broken', reason: fault },
-    );
-  }
+  });
 }

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { LogEvent } from '../../events.ts';
-import { refusalLog } from '../refusals.ts';
+import { refusalLog, schemaLog } from '../refusals.ts';
 import { errorOf, type Failure, failureBy } from './error.ts';
 import { type KnownFile, lookAt } from './file.ts';
 import { type UnmetRequirement, unmetRequirementOf } from './unmet-requirement.ts';
@@ -16,6 +16,7 @@ export class DatabaseHealth implements Disposable {
   readonly file: KnownFile;
   readonly #logEvent: LogEvent;
   readonly #logRefusal: ReturnType<typeof refusalLog>;
+  readonly #logUnmet: ReturnType<typeof schemaLog>;
   readonly #polling: NodeJS.Timeout;
   readonly #reader: DatabaseSync;
   readonly #schemaVersion: StatementSync;
@@ -31,6 +32,7 @@ export class DatabaseHealth implements Disposable {
     this.#schemaVersion = reader.prepare('PRAGMA schema_version');
     this.#logEvent = logEvent;
     this.#logRefusal = refusalLog(logEvent);
+    this.#logUnmet = schemaLog(logEvent);
     this.#polling = setInterval(() => this.#look(), POLL_INTERVAL_MS).unref();
   }
 
@@ -69,7 +71,9 @@ export class DatabaseHealth implements Disposable {
   lookAtSchema(): Failure | undefined {
     try {
       const version = this.#schemaVersion.get()?.schema_version;
-      if (version !== this.#knownVersion) this.#know(unmetRequirementOf(this.#reader));
+      if (version === this.#knownVersion) return this.#unmet;
+      this.#unmet = unmetRequirementOf(this.#reader);
+      this.#logUnmet(this.#unmet?.message);
       this.#knownVersion = version;
     } catch (error) {
       return this.note(failureBy(error));
@@ -79,15 +83,6 @@ export class DatabaseHealth implements Disposable {
 
   [Symbol.dispose](): void {
     clearInterval(this.#polling);
-  }
-
-  #know(unmet: UnmetRequirement | undefined): void {
-    const before = this.#unmet;
-    this.#unmet = unmet;
-    if ((before === undefined) === (unmet === undefined)) return;
-    this.#logEvent(
-      unmet === undefined ? { event: 'schema-mended' } : { event: 'schema-broken', reason: unmet.message },
-    );
   }
 
   #look(): Failure | undefined {

@@ -6,7 +6,7 @@ import { MAX_ID, MEMBERS, type Obeying, type Rules } from '../../shared-list/mem
 import type { Category } from '../maintenance.ts';
 import { type Contents, type KeptKey, PART_SIZE, type ParsedTodo, type Rows } from './contents.ts';
 import { CATEGORY, END, HEAD, KEY, secondsOf, TODO } from './lines.ts';
-import { type Fault, faultIn, obeys, Relations } from './rules.ts';
+import { type Fault, faultIn, obeys, openRelations } from './rules.ts';
 
 /** Bytes. A character of a text takes 12 when it is escaped; the rest of a line takes far fewer than 1,024. */
 const LONGEST_LINE = Math.max(
@@ -49,31 +49,25 @@ export async function readExport(
     const bytes = await nextBytes();
     if (bytes === undefined) throw cutOff('before');
     sha256.update(bytes);
-    try {
-      return parseLine(bytes, rules);
-    } catch (error) {
-      throw error instanceof LineRefused ? unsound(`line ${number}: ${error.message}`) : error;
-    }
+    const value = parseLine(bytes, wrong);
+    assertLine(value, rules, wrong);
+    return value;
   }
 
-  function ensure(holds: boolean, fault: string): void {
-    if (!holds) throw unsound(`line ${number}: ${fault}`);
-  }
-
-  function cutOff(where: 'within' | 'before'): BackupRefused {
-    return unsound(`it ends ${where} line ${number}, so it was cut off`);
-  }
+  const wrong: Wrong = (fault) => unsound(`line ${number}: ${fault}`);
+  const cutOff = (where: 'within' | 'before') =>
+    unsound(`it ends ${where} line ${number}, so it was cut off`);
 
   const { categories, todos, keys = 0, highestId: most } = await next(HEAD);
-  const relations = new Relations(most ?? MAX_ID);
+  const relations = openRelations(most ?? MAX_ID);
   const check = (fault: Fault | undefined): void => {
-    if (fault !== undefined) throw unsound(`line ${number}: "${fault[0]}" ${fault[1]}`);
+    if (fault !== undefined) throw wrong(sentenceOf(fault));
   };
   let part = noRows();
-  const handOn = async (): Promise<void> => {
+  const handOn = (): Promise<void> => {
     const rows = part;
     part = noRows();
-    await onRows(rows);
+    return onRows(rows);
   };
 
   for (let read = 0; read < categories; read += 1) {
@@ -94,10 +88,10 @@ export async function readExport(
   await handOn();
 
   const written = sha256.copy().digest('hex');
-  const isWritten = (await next(END)).sha256 === written;
-  ensure(isWritten, 'the lines before it are not what was written: they have another SHA-256');
-  ensure((await nextBytes()) === undefined, 'nothing may follow the line with the SHA-256');
-  const { highestId, highestCategoryId } = relations;
+  if ((await next(END)).sha256 !== written)
+    throw wrong('the lines before it are not what was written: they have another SHA-256');
+  if ((await nextBytes()) !== undefined) throw wrong('nothing may follow the line with the SHA-256');
+  const { highestId, highestCategoryId } = relations.known;
   return { categories, todos, keys, highestId: most ?? highestId, highestCategoryId };
 }
 
@@ -121,30 +115,26 @@ async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   if (rest.length > 0) yield rest;
 }
 
-/** A line does not have the wanted form. The message is a part of a sentence for people. */
-class LineRefused extends Error {}
+/** Makes the refusal of the line at hand, of a part of a sentence for people. */
+type Wrong = (fault: string) => BackupRefused;
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** @throws {LineRefused} when it is no line of this kind, or has further members. */
-function parseLine<Of extends Rules>(bytes: Uint8Array, rules: Of): Obeying<Of> {
-  if (bytes.length > LONGEST_LINE) throw new LineRefused(`it must have at most ${LONGEST_LINE} bytes`);
+function parseLine(bytes: Uint8Array, wrong: Wrong): unknown {
+  if (bytes.length > LONGEST_LINE) throw wrong(`it must have at most ${LONGEST_LINE} bytes`);
   const text = orUndefined(() => UTF8.decode(bytes.subarray(0, -1)));
-  if (text === undefined) throw new LineRefused('it must be UTF-8');
+  if (text === undefined) throw wrong('it must be UTF-8');
   const parsed = parseJson(text, { uniqueNames: true });
-  if ('fault' in parsed)
-    throw new LineRefused(`it is not JSON, column ${parsed.fault.column}: ${parsed.fault.problem}`);
-  assertLine(parsed.value, rules);
-  return parsed.value;
+  if ('value' in parsed) return parsed.value;
+  throw wrong(`it is not JSON, column ${parsed.fault.column}: ${parsed.fault.problem}`);
 }
 
-function assertLine<Of extends Rules>(value: unknown, rules: Of): asserts value is Obeying<Of> {
-  if (!isJsonObject(value)) throw new LineRefused('it must be a JSON object');
-  if (!obeys(value, rules)) {
-    const [name, reason] = faultIn(value, rules);
-    throw new LineRefused(`"${name}" ${reason}`);
-  }
+/** Throws when it is no line of this kind, or has further members. */
+function assertLine<Of extends Rules>(value: unknown, rules: Of, wrong: Wrong): asserts value is Obeying<Of> {
+  if (!isJsonObject(value)) throw wrong('it must be a JSON object');
+  if (!obeys(value, rules)) throw wrong(sentenceOf(faultIn(value, rules)));
   const unknown = Object.keys(value).find((sent) => rules.every(({ name }) => name !== sent));
-  if (unknown !== undefined)
-    throw new LineRefused(`there must be no member ${JSON.stringify(unknown.slice(0, 50))}`);
+  if (unknown !== undefined) throw wrong(`there must be no member ${JSON.stringify(unknown.slice(0, 50))}`);
 }
+
+const sentenceOf = ([name, reason]: Fault): string => `"${name}" ${reason}`;

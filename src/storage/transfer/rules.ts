@@ -16,55 +16,52 @@ export function faultIn(value: object, rules: Rules): Fault {
   return [broken?.name ?? '', broken?.faults(member)[0] ?? ''];
 }
 
-/** The rules between the rows of an export, which come in its order: what `import` refuses, `export` does not write. */
-export class Relations {
-  readonly #highest: number;
-  readonly #categories = new Set<unknown>();
-  #lastId = 0;
-  #lastKey = '';
-  /** Of the categories. */
-  highestCategoryId = 0;
-  /** Of the todos, and of those that keys name. */
-  highestId = 0;
+export type Relations = ReturnType<typeof openRelations>;
 
-  /** @param highest The highest id of a todo that was given out. */
-  constructor(highest: number) {
-    this.#highest = highest;
-  }
+/**
+ * The rules between the rows of an export, which come in its order: what `import` refuses, `export` does not write.
+ *
+ * @param highest The highest id of a todo that was given out.
+ */
+export function openRelations(highest: number) {
+  const categories = new Set<unknown>();
+  const known = { highestId: 0, highestCategoryId: 0 };
+  let lastId = 0;
+  let lastKey = '';
 
-  /** Takes a category as one that is there, whatever its name. */
-  know(id: unknown): void {
-    this.#categories.add(id);
-  }
-
-  ofCategory({ id }: Obeying<typeof CATEGORY>): Fault | undefined {
-    this.know(id);
-    if (id <= this.highestCategoryId) return notAbove(this.highestCategoryId, id);
-    this.highestCategoryId = id;
+  function atMost(name: string, id: number): Fault | undefined {
+    if (id > highest) return [name, `must be at most ${highest}, the "highestId" of line 1, received ${id}`];
+    known.highestId = Math.max(known.highestId, id);
     return undefined;
   }
 
-  ofTodo({ id, categoryId }: Obeying<typeof TODO>): Fault | undefined {
-    if (id <= this.#lastId) return notAbove(this.#lastId, id);
-    this.#lastId = id;
-    if (!this.#categories.has(categoryId))
+  return {
+    /** The highest ids: of the todos and those that keys name, and of the categories. */
+    known,
+
+    /** Takes a category as one that is there, whatever its name. */
+    know: (id: unknown) => void categories.add(id),
+
+    ofCategory({ id }: Obeying<typeof CATEGORY>): Fault | undefined {
+      categories.add(id);
+      if (id <= known.highestCategoryId) return notAbove(known.highestCategoryId, id);
+      known.highestCategoryId = id;
+      return undefined;
+    },
+
+    ofTodo({ id, categoryId }: Obeying<typeof TODO>): Fault | undefined {
+      if (id <= lastId) return notAbove(lastId, id);
+      lastId = id;
+      if (categories.has(categoryId)) return atMost('id', id);
       return ['categoryId', `must be the id of a category, received ${categoryId}`];
-    return this.#atMost('id', id);
-  }
+    },
 
-  ofKey({ key, todoId }: Obeying<typeof KEY>): Fault | undefined {
-    if (key <= this.#lastKey)
-      return ['key', 'must come after that of the line before, in the order of ASCII'];
-    this.#lastKey = key;
-    return this.#atMost('todoId', todoId);
-  }
-
-  #atMost(name: string, id: number): Fault | undefined {
-    if (id > this.#highest)
-      return [name, `must be at most ${this.#highest}, the "highestId" of line 1, received ${id}`];
-    this.highestId = Math.max(this.highestId, id);
-    return undefined;
-  }
+    ofKey({ key, todoId }: Obeying<typeof KEY>): Fault | undefined {
+      if (key <= lastKey) return ['key', 'must come after that of the line before, in the order of ASCII'];
+      lastKey = key;
+      return atMost('todoId', todoId);
+    },
+  };
 }
 
 const notAbove = (last: number, id: number): Fault => ['id', `must be above ${last}, received ${id}`];

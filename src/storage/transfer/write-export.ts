@@ -4,7 +4,7 @@ import { quote } from '../../lib/quote.ts';
 import { MAX_ID, type Obeying, type Rules, todoJson } from '../../shared-list/members.ts';
 import { type ExportRows, type Kind, type StoredRow, TABLES } from './contents.ts';
 import { CATEGORY, FORMAT, type HEAD, KEY, TODO, timeOf, VERSION } from './lines.ts';
-import { type Fault, faultIn, obeys, Relations } from './rules.ts';
+import { type Fault, faultIn, obeys, openRelations, type Relations } from './rules.ts';
 
 /** A part of an export that ends with a line, and the number of todos in all parts up to its end. */
 interface Part {
@@ -55,7 +55,7 @@ const KINDS = ['categories', 'todos', 'keys'] as const satisfies readonly Kind[]
 export async function* exportParts(source: ExportRows): AsyncGenerator<Part> {
   const { highestId, counts } = source;
   const sha256 = createHash('sha256');
-  const relations = new Relations(highestId);
+  const relations = openRelations(highestId);
   const faults: string[] = [];
   let faulty = 0;
   let todos = 0;
