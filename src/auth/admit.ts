@@ -72,10 +72,7 @@ const REMEMBERED_BYTES = 16 * 1024 * 1024;
 /** Bytes that a shorter token counts as: at most 10,000 are kept. Data read from a token is never longer than it. */
 const LEAST_BYTES = Math.ceil(REMEMBERED_BYTES / 10_000);
 
-interface Remembered {
-  readonly authentication: Authentication;
-  readonly times: Times;
-}
+type Remembered = { readonly authentication: Authentication; readonly times: Times };
 
 /** RFC 6750 §2.1, the scheme in any letter case (contract A4). */
 const CREDENTIALS = /^bearer +(.+)$/is;

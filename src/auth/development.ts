@@ -44,11 +44,7 @@ export function isDevelopmentSecret(secret: Buffer): boolean {
   return secret.includes(SECRET_MARKER) || secret.includes(SECRET_MARKER.toString('base64'));
 }
 
-/**
- * The key that a file holds; undefined when there is no file.
- *
- * @throws {NotUsable} when it holds none, with a whole sentence.
- */
+/** The key that a file holds; undefined when there is none. @throws {NotUsable} when it holds no key, in a sentence. */
 export async function readDevelopmentKey(path: string): Promise<DevelopmentSigner | undefined> {
   const file = await readSmallFile(path).catch(asNotUsable);
   if (file instanceof NotUsable) {

@@ -49,11 +49,7 @@ export function copyOf(at: number, folder: string, ending: Ending): string {
   return join(folder, `todos-${new Date(at).toISOString().replaceAll(/[-:]|\.\d+/g, '')}.${ending}`);
 }
 
-/**
- * Removes the oldest copies beside the one that was just made, so that `keep` are left. Never the file `database`.
- *
- * @returns the reasons why copies could not be removed, one line for people each.
- */
+/** Removes the oldest copies, never `database`, so that `keep` are left. @returns why some stay, a line each. */
 export function removeOldest(
   made: string,
   keep: number,

@@ -7,7 +7,7 @@ import { ADAPTERS } from '../server/engines.ts';
 import { BackupFailed } from '../storage/maintenance.ts';
 import type { DatabaseSettings } from '../storage/settings.ts';
 import { readExport } from '../storage/transfer/read-export.ts';
-import { copyOf, type Ending, namesFolder, openFolder, removeOldest } from './backup-folder.ts';
+import { copyOf, namesFolder, openFolder, removeOldest } from './backup-folder.ts';
 import { printCannot, readNumber } from './command.ts';
 import { writeExport } from './export.ts';
 import { DATABASE_HELP, onDatabase } from './on-database.ts';
@@ -72,20 +72,16 @@ export const backup = onDatabase(
         });
       }
       print(said);
-      return keep === undefined ? 0 : keepNewest(file, keep, ending, database);
+      const own = database.engine === 'sqlite' ? database.address : undefined;
+      const left = keep === undefined ? [] : removeOldest(file, keep, ending, own);
+      for (const line of left) process.stderr.write(`${line}\n`);
+      return left.length === 0 ? 0 : 1;
     } catch (error) {
       if (!(error instanceof BackupFailed)) throw error;
       return printCannot(`back up "${database.address}" to "${file}"`, error.message, error.reason);
     }
   },
 );
-
-function keepNewest(made: string, keep: number, ending: Ending, database: DatabaseSettings): number {
-  const own = database.engine === 'sqlite' ? database.address : undefined;
-  const left = removeOldest(made, keep, ending, own);
-  for (const line of left) process.stderr.write(`${line}\n`);
-  return left.length === 0 ? 0 : 1;
-}
 
 async function copyTo(file: string, { engine, address }: DatabaseSettings): Promise<string> {
   const said = await (engine === 'sqlite' ? copySqlite : exportPostgres)(address, file, partialOf(file));

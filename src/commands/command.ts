@@ -59,11 +59,7 @@ export function defineCommand<
   };
 }
 
-/**
- * Reads the words behind those of a command. Undefined for `--help` and `-h`.
- *
- * @throws {WrongUsage}
- */
+/** Reads the words behind those of a command. Undefined for `--help` and `-h`. @throws {WrongUsage} */
 export function readFlags<const Flags extends ParseArgsOptionsConfig, const Operand extends string = never>(
   { flags, operand }: Pick<CommandLine<Flags, Operand>, 'flags' | 'operand'>,
   argv: readonly string[],

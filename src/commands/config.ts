@@ -1,5 +1,5 @@
 import { quote, quoteReceived } from '../lib/quote.ts';
-import { type Config, readConfig } from '../server/config.ts';
+import { readConfig } from '../server/config.ts';
 import { nameOf } from '../server/engines.ts';
 import { type GivenFlags, givenAs } from '../settings/read.ts';
 import { defaultOf, settingOf, VARIABLES, type Variable } from '../settings/table.ts';
@@ -28,7 +28,8 @@ const LINE = { action: 'start', flags: SERVE_FLAGS, help: HELP };
 export const config = defineCommand(LINE, async (given: GivenFlags, env) => {
   printUnknownVariables(env);
   const read = await readConfig(given, env);
-  const database = await databaseOf(read.config);
+  const { profile } = read.config;
+  const database = profile.name === 'shared-list' ? await nameOf(profile.database) : '';
 
   function originOf(variable: Variable): string {
     const { name = 'default' } = givenAs(variable, env, given) ?? {};
@@ -50,11 +51,6 @@ export const config = defineCommand(LINE, async (given: GivenFlags, env) => {
   print(rows.map((row) => `${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ')}\n`).join(''));
   return 0;
 });
-
-/** @throws {OperatorError} when a file of a certificate for the database cannot be read. */
-async function databaseOf({ profile }: Config): Promise<string> {
-  return profile.name === 'shared-list' ? nameOf(profile.database) : '';
-}
 
 /** The value as it may be printed. An address may hold a password, also as `http:user:password@host` or with `\`. */
 function shown(variable: Variable, value: string | number | undefined): string | undefined {

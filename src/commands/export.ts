@@ -80,11 +80,7 @@ async function writeAll(source: ExportSource, output: Writable): Promise<void> {
   }
 }
 
-/**
- * Writes an export to a file of this name; a failure leaves none.
- *
- * @param check Called when the export is on disk, before it has its name. Its rejection is thrown again.
- */
+/** Writes an export to a file; a failure leaves none. @param check Called when it is on disk, before it is named. */
 export async function writeExport(
   source: ExportSource,
   file: string,

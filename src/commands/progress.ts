@@ -22,13 +22,7 @@ export function terminalProgress(done: string): (todos: number) => void {
   };
 }
 
-/**
- * Prints the progress of a backup, a line every two seconds, and that the copy is being checked. A backup that is quicker
- * prints none: a script sees its result alone.
- *
- * @param print Writes to standard error by default.
- * @param now Milliseconds of a clock.
- */
+/** Prints the progress of a backup every two seconds, and that it is checked. A quicker one prints its result alone. */
 export function slowProgress(
   print: (line: string) => void = (line) => process.stderr.write(line),
   now: () => number = () => performance.now(),
@@ -50,12 +44,7 @@ function megabytes(bytes: number): number {
   return Math.round(bytes / 1_000_000);
 }
 
-/**
- * Waits until the reader takes the written data.
- *
- * @param touch Called again and again meanwhile. Its rejection ends the wait.
- * @param warn Called once, when nothing was taken for a minute.
- */
+/** Waits for the reader. Calls `touch`, which may end the wait, again and again, and `warn` once, after a minute. */
 export function forReader(
   touch: () => Promise<void>,
   warn: () => void,

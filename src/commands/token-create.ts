@@ -74,12 +74,7 @@ export const tokenCreate = defineCommand(TOKEN_CREATE, async (flags, env) => {
   return 0;
 });
 
-/**
- * The first secret of the issuer, or the development key, made when it is missing; undefined for an issuer that signs
- * elsewhere. Reads only the settings that this needs.
- *
- * @throws {ConfigFaults} or {NotUsable}.
- */
+/** The issuer's first secret or the development key; undefined where another signs. @throws {ConfigFaults} */
 async function readSigner(settings: Settings): Promise<Signer | undefined> {
   const path = settings.read('TODO_AUTH_SECRET_FILE');
   if (path === undefined) {
@@ -95,11 +90,7 @@ async function readSigner(settings: Settings): Promise<Signer | undefined> {
   return { issuer, audience: audiences[0] ?? '', audienceClaim, tokenType, secret };
 }
 
-/**
- * The token that the flags ask for.
- *
- * @throws {WrongUsage}
- */
+/** The token that the flags ask for. @throws {WrongUsage} */
 export function readTokenRequest(flags: Given<typeof FLAGS>) {
   const { name, role: roles = [], lifetime = '8h', output = 'token', claim = [] } = flags;
   if (name === undefined || name.trim() === '')

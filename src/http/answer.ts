@@ -50,12 +50,7 @@ export function admitsGzip(acceptEncoding: string | string[] | undefined): boole
 /** Bytes of a long body for the socket at a time. The kernel's taking shows whether a client reads (contract D10). */
 const WINDOW_BYTES = 1024 * 1024;
 
-/**
- * Writes an answer of the pipeline; the transport itself writes its refusals. Every answer has the headers that contract
- * D8 asks for.
- *
- * @param last Whether the connection closes after it.
- */
+/** Writes an answer, with the headers of contract D8. @param last Whether the connection closes after it. */
 export function write(call: Call, answer: Answer, last: boolean): void {
   const { response, method } = call;
   const { status, headers = {}, body } = answer;

@@ -74,11 +74,7 @@ export class Call {
     return traceIdOf(this.request);
   }
 
-  /**
-   * Runs a step, and reports its end.
-   *
-   * @param codeOf The result in a word.
-   */
+  /** Runs a step, and reports its end. @param codeOf The result in a word. */
   step<T>(name: StepName, run: () => T | Promise<T>, codeOf?: (result: T) => string): T | Promise<T> {
     const { onStep } = this;
     if (onStep === undefined) return run();

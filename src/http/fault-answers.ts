@@ -6,11 +6,7 @@ import type { Cors } from './cors.ts';
 import { PROBLEM_JSON, problemBody } from './problem.ts';
 import { newTraceId, traceIdOf } from './trace-id.ts';
 
-/**
- * The answers to requests that are refused before they are routed, for a listener.
- *
- * @param cors Other origins whose pages are let in (contract R6); none by default.
- */
+/** The answers to requests refused before routing. @param cors Other origins whose pages are let in (contract R6). */
 export function faultAnswers(cors?: Cors): FaultAnswers {
   return {
     make(fault, request) {

@@ -66,10 +66,7 @@ const JSON_SUFFIX = /^application\/.+\+json$/;
 /** The parameter that is a weight (RFC 9110 §12.4.2), whatever its value. */
 const WEIGHT = /^[ \t]*q[ \t]*(?:=|$)/i;
 
-/**
- * A weight that excludes. Every other weight admits: no two are compared, and a weight outside of the grammar needs no
- * number.
- */
+/** A weight that excludes. Every other admits: no two are compared, and one outside of the grammar needs no number. */
 const ZERO = /^[ \t]*q[ \t]*=[ \t]*(?:0+(?:\.0*)?|\.0+)[ \t]*$/i;
 
 interface MediaRange {

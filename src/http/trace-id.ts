@@ -50,10 +50,7 @@ export function newTraceId(parent: Parent | undefined): string {
 const TRACE_ID = Symbol('traceId');
 type Traced = IncomingMessage & { [TRACE_ID]?: string };
 
-/**
- * The one `traceId` of a request, in its problem and in its log lines (contract P5). Made at the first use: most requests
- * never need it.
- */
+/** The one `traceId` of a request, in problem and log lines (contract P5). Made at the first use: most need none. */
 export function traceIdOf(request: Traced): string {
   request[TRACE_ID] ??= newTraceId(parseTraceparent(request.headers.traceparent));
   return request[TRACE_ID];

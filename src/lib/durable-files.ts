@@ -19,11 +19,7 @@ export function openNew(path: string): number {
   return openSync(path, 'wx', 0o600);
 }
 
-/**
- * Makes an empty file (0600) that did not exist. A power cut may take its name. Throws when it exists.
- *
- * @param owner The owner of the file when root makes it; root by default.
- */
+/** Makes a new empty file (0600); a power cut may take it. @param owner Its owner when root makes it; else root. */
 export function newPrivateFile(path: string, owner?: { readonly uid: number; readonly gid: number }): void {
   const descriptor = openNew(path);
   try {

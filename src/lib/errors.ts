@@ -40,11 +40,7 @@ export function describeCertificate(error: unknown, said: string, setting = 'NOD
   return `the certificate is not trusted: ${said}${advice} ${setting}`;
 }
 
-/**
- * The message of an error, for people. A host name with several addresses fails once for each of them.
- *
- * @param authorities The setting that adds the authority of a certificate that is not trusted.
- */
+/** The message of an error, for people: of each address of a host. @param authorities The setting that adds a CA. */
 export function messageOf(error: unknown, authorities?: string): string {
   if (error instanceof AggregateError)
     return error.errors.map((each) => messageOf(each, authorities)).join(', ');

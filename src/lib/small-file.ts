@@ -6,12 +6,7 @@ import { errorCode, NotUsable } from './errors.ts';
 /** The beginning of text as Windows PowerShell writes it: a byte order mark, or a character of ASCII in two bytes. */
 const UTF_16 = /^(?:\xff\xfe|\xfe\xff|\0[ -~]|[ -~]\0)/;
 
-/**
- * Reads a file of a limited length whole, so that a wrong path to something huge does no harm. `readableByOthers`: its mode
- * lets every user of the machine read it.
- *
- * @throws {NotUsable} when it is larger, is no regular file, is in UTF-16, or cannot be read.
- */
+/** Reads a file whole; a huge one does no harm. `readableByOthers`: every user may read it. @throws {NotUsable} */
 export async function readSmallFile(path: string, maxKiB = 64) {
   try {
     // A read of a pipe would wait, also of a pipe that takes the place of the file just now.

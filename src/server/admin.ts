@@ -44,7 +44,8 @@ const PATIENCE_MS = 800;
 export function watchReadiness(conditions: readonly Condition[], logEvent: LogEvent) {
   let known: true | string = true;
   return async () => {
-    const answer = await firstReason(conditions);
+    let answer: true | string = true;
+    for (const condition of conditions) if (answer === true) answer = await condition();
     if ((answer === true) !== (known === true)) {
       if (answer === true) logEvent({ event: 'ready' });
       else logEvent({ event: 'not-ready', reason: answer });
@@ -52,14 +53,6 @@ export function watchReadiness(conditions: readonly Condition[], logEvent: LogEv
     known = answer;
     return answer;
   };
-}
-
-async function firstReason(conditions: readonly Condition[]): Promise<true | string> {
-  for (const condition of conditions) {
-    const answer = await condition();
-    if (answer !== true) return answer;
-  }
-  return true;
 }
 
 /** Whether the database soon does what `check` asks of it, else the reason why not. */

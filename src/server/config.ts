@@ -15,11 +15,7 @@ export type Config = Awaited<ReturnType<typeof readConfig>>['config'];
 /** The variable of platforms for the port, and that of parents that give a socket. */
 type AddressFrom = typeof SETTINGS.TODO_PORT.otherVariable | 'LISTEN_FDS';
 
-/**
- * Reads the settings of `serve` once and decides. `inForce` has the values that decided, defaults included.
- *
- * @throws {ConfigFaults} as all readers of this file do.
- */
+/** Reads the settings of `serve`. `inForce` are those that decided. @throws {ConfigFaults} as all readers here do. */
 export async function readConfig(flags: GivenFlags, env: NodeJS.ProcessEnv) {
   const settings = readSettings(env, flags);
   const { inForce } = settings;

@@ -28,11 +28,7 @@ export function freeDescriptors(): number {
 /** Files that are opened for a moment, and others that are not counted. */
 const SPARE_DESCRIPTORS = 64;
 
-/**
- * The number of connections that this process can take, once it listens: as many as are wanted, or fewer (contract D16).
- *
- * @throws {ConfigFaults} when none is left.
- */
+/** The connections that this process can take (contract D16). @throws {ConfigFaults} when none is left. */
 export function connectionsFor({ maxConnections, admin, profile }: Config, free = freeDescriptors()): number {
   const ofDatabase =
     profile.name === 'shared-list' && profile.database.engine === 'postgresql'

@@ -77,11 +77,7 @@ const PAGE_POLICY = [
 
 const SERVED = { document: DOCUMENT_PATH, script: SCRIPT_PATH, icon: ICON_PATH };
 
-/**
- * The page over an OpenAPI document, whose title it has.
- *
- * @param more Settings of Scalar beside our own.
- */
+/** The page over an OpenAPI document, whose title it has. @param more Settings of Scalar beside our own. */
 export function referencePage(
   text: string,
   { document, script, icon }: typeof SERVED,

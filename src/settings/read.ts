@@ -65,11 +65,7 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags) {
     if (!of.some((variable) => unread.has(variable))) faults.push(line);
   }
 
-  /**
-   * The result, when no fault was noted; without a fault no part is missing.
-   *
-   * @throws {ConfigFaults}
-   */
+  /** The result, when no fault was noted; without a fault no part is missing. @throws {ConfigFaults} */
   function whenSound<T>(read: T | undefined): T {
     if (faults.length > 0 || read === undefined) throw new ConfigFaults(faults);
     return read;

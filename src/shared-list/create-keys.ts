@@ -14,10 +14,7 @@ const REQUIRED = CREATED.filter(({ name, is }) => !is(MISSING[name]));
 /** Creates of before such a member was added keep their digests. */
 const OTHERS = CREATED.filter(({ name, is }) => is(MISSING[name]));
 
-/**
- * @param caller Issuer and subject of the token.
- * @param key As the caller chose it, without quotes (contract I5).
- */
+/** @param key As the caller chose it, without quotes (contract I5). */
 export function createKey(
   caller: readonly [issuer: string, subject: string],
   key: string,

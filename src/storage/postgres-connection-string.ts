@@ -58,19 +58,9 @@ const REFUSED = {
 };
 
 /** Variables of libpq that choose a server or make a connection safer, and that this service does not support. */
-const UNSUPPORTED_VARIABLES = [
-  'PGSERVICE',
-  'PGHOSTADDR',
-  'PGLOADBALANCEHOSTS',
-  'PGREQUIREAUTH',
-  'PGREQUIREPEER',
-  'PGREQUIRESSL',
-  'PGSSLCERTMODE',
-  'PGSSLCRL',
-  'PGSSLCRLDIR',
-  'PGSSLMINPROTOCOLVERSION',
-  'PGSSLMAXPROTOCOLVERSION',
-];
+const UNSUPPORTED_VARIABLES =
+  `PGSERVICE PGHOSTADDR PGLOADBALANCEHOSTS PGREQUIREAUTH PGREQUIREPEER PGREQUIRESSL
+  PGSSLCERTMODE PGSSLCRL PGSSLCRLDIR PGSSLMINPROTOCOLVERSION PGSSLMAXPROTOCOLVERSION`.split(/\s+/);
 
 /**
  * Scheme, user and password, hosts with ports, database, parameters; each part is checked by itself. An "@" or a "#"

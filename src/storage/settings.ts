@@ -86,11 +86,7 @@ async function checkPasswordFile(settings: Settings, inString: boolean): Promise
   });
 }
 
-/**
- * The password that a file holds now.
- *
- * @throws {NotUsable} when it holds none. The message has neither its content nor its name.
- */
+/** The password that a file holds. @throws {NotUsable} when it holds none, without its content and its name. */
 export async function readPasswordFile(path: string): Promise<string> {
   const { bytes } = await readSmallFile(path);
   if (!isUtf8(bytes)) throw new NotUsable('it is not UTF-8');

@@ -49,11 +49,7 @@ export function openLog(
   return { log: pino(options, stream), output };
 }
 
-/**
- * Writes events as lines of a log.
- *
- * @param audit False: no lines about todos (docs/logging.md, Who changed what).
- */
+/** Writes events as lines of a log. @param audit False: no lines about todos (docs/logging.md, Who changed what). */
 export function eventLogger(log: Logger, audit = true): LogEvent {
   return (event, { level, message } = {}) => {
     if (!audit && event.event.startsWith('todo-')) return;

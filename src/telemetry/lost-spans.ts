@@ -11,12 +11,7 @@ const SUCCESS = 0;
 /** Characters of a collector's message that a line shows. */
 const MAX_SHOWN = 200;
 
-/**
- * Counts spans that no collector takes. The log has a line at the first of an episode, and one with their number at its
- * end. Requests never notice.
- *
- * @param collector Its address, for people.
- */
+/** Counts spans that no collector takes. A line of the log begins an episode, and one with their number ends it. */
 export function countLostSpans(collector: string, logEvent: LogEvent) {
   let lost = 0;
   /** The last status of the collector for the batch under way: the exporter hides some. */

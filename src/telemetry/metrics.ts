@@ -19,12 +19,7 @@ const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
 export type Metrics = ReturnType<typeof openMetrics>;
 
-/**
- * The metrics of `/metrics`, in the names of OpenTelemetry's semantic conventions where it has one. No label is ever
- * taken from a request's own text: methods and routes are those that the service knows.
- *
- * @param listeners The listeners, now and later.
- */
+/** The metrics, by OpenTelemetry's conventions. No label is a request's own text. @param listeners Now and later. */
 export function openMetrics(
   build: Build,
   listeners: readonly Pick<Listener, 'name' | 'figures'>[],

@@ -1,11 +1,7 @@
 import { errorCode, messageOf } from '../lib/errors.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 
-/**
- * Imports the modules of traces, whose packages are optional peers.
- *
- * @throws {OperatorError} when the packages are not installed.
- */
+/** Imports the modules of traces. @throws {OperatorError} when their packages, optional peers, are not installed. */
 export function importTraces() {
   return import('./traces.ts').catch((cause: unknown) => {
     if (errorCode(cause) !== 'ERR_MODULE_NOT_FOUND') throw cause;

@@ -80,11 +80,7 @@ export class ClientConnection {
     return this.#framing.hasBody;
   }
 
-  /**
-   * Called when the parser has made a request.
-   *
-   * @returns whether its line names HTTP (contract Order 1).
-   */
+  /** Called when the parser has made a request. @returns whether its line names HTTP (contract Order 1). */
   received(response: ServerResponse): boolean {
     this.#isBusy = this.#latest !== undefined && performance.now() - this.#answeredAt < BUSY_MS;
     this.#latest = response;

@@ -56,10 +56,7 @@ export function createHttpServer(
     }
   };
 
-  /**
-   * While a request has not ended, the malformed bytes are its body, and the problem is its one answer: `receive` has the
-   * request, so that it is not `refused` as well.
-   */
+  /** Malformed bytes of a request under way are its body: the problem is its one answer, and not `refused` as well. */
   const refuseBytes = (socket: Duplex, fault: Fault) => {
     const connection = connections.get(socket);
     const latest = connection?.latest;

@@ -64,11 +64,7 @@ export function openListener(options: ListenerOptions) {
     /** True from the moment `drain` has closed the server: each answer is the last of its connection. */
     draining: false,
 
-    /**
-     * Opens the server for `receive`, once.
-     *
-     * @throws as `listenOn`.
-     */
+    /** Opens the server for `receive`, once. @throws as `listenOn`. */
     async listen(receive: Receive, address: Address, stop?: AbortSignal) {
       const receiveOnceAccepted: Receive = (...request) => {
         if (closing === undefined) receive(...request);

@@ -28,12 +28,7 @@ const HEADERS = {
   'user-agent': 'todo-service',
 };
 
-/**
- * A JSON document from an issuer: over `https`, or `http` on loopback; without redirects, which would lead away
- * from the address that was checked.
- *
- * @throws {NotUsable} when it cannot be had; missing, when the server answers, but not with 200.
- */
+/** A JSON document; no redirect leads away from the checked address. @throws {NotUsable} missing: for all but 200. */
 export async function fetchDocument(address: string, options: FetchOptions): Promise<unknown> {
   const url = parseTrustedAddress(address);
   if (url === undefined) {

@@ -22,11 +22,7 @@ export interface FileSource {
   readonly path: string;
 }
 
-/**
- * The keys of the file. The secrets themselves are not kept.
- *
- * @throws {NotUsable} when it has no usable key.
- */
+/** The keys of the file. The secrets themselves are not kept. @throws {NotUsable} when it has no usable key. */
 export async function readFileSource({ kind, path }: FileSource) {
   if (kind === 'keys-file') return readKeysFile(path);
   const { secrets: _, ...loaded } = await readSecretFile(path);

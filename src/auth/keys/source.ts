@@ -14,11 +14,7 @@ interface SourceSettings {
   readonly keysRefreshMs: number;
 }
 
-/**
- * Opens the one source of keys. An issuer that does not answer does not reject.
- *
- * @throws {NotUsable} when a file that `readAuth` has found sound is so no longer, or the development key cannot be made.
- */
+/** Opens the source of keys; an issuer may be silent. @throws {NotUsable} when a file of it is not sound any more. */
 export async function openKeys(settings: SourceSettings, logEvent: LogEvent): Promise<Keys> {
   const { source } = settings;
   switch (source.kind) {

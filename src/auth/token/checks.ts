@@ -123,7 +123,8 @@ function checkWithCurrent(token: UnverifiedToken, trust: Trust, asked: boolean):
     if (set !== keys.current()) return checkWithCurrent(token, trust, asked);
     if (good) return undefined;
     const refused = { code: failure(token, set) };
-    if (asked || !asksForKeys(token, trust)) return refused;
+    // The source is asked only for a token that every check without keys accepts.
+    if (asked || CLAIM_CHECKS.some((check) => check.fault(token, trust) !== undefined)) return refused;
     // With the same keys the result is the same: a forged token is verified once.
     return keys.refresh(token.keyId).then(() => {
       return set === keys.current() ? refused : checkWithCurrent(token, trust, true);
@@ -144,11 +145,6 @@ function isMadeWith(
   const made = verify?.(token.signingInput, token.signature, where) ?? false;
   if (made instanceof Promise) return made.then((good) => good || isMadeWith(more, token, 'elsewhere'));
   return made || isMadeWith(more, token, 'elsewhere');
-}
-
-/** Whether the source is asked for other keys: only for a token that every check without keys accepts. */
-function asksForKeys(token: UnverifiedToken, trust: Trust): boolean {
-  return CLAIM_CHECKS.every((check) => check.fault(token, trust) === undefined);
 }
 
 function failure(token: UnverifiedToken, set: KeySet): RefusalCode {

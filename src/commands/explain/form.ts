@@ -8,11 +8,7 @@ import {
 } from '../../auth/token/read-token.ts';
 import { quote, quoteClaim, quoteJson } from '../../lib/quote.ts';
 
-/**
- * Explains a token that could not be read, or is of another kind; empty where the refusal says all.
- *
- * @param algorithms those that would be taken.
- */
+/** Explains an unread token; empty where the refusal says all. @param algorithms those that would be taken. */
 export function explainUnread(
   compact: string,
   { code, header = {}, claims = {} }: RefusedToken,

@@ -11,10 +11,7 @@ export function explainLookalike(received: readonly unknown[], wanted: readonly 
   return '';
 }
 
-/**
- * Whether texts differ only in Unicode's forms (UAX #15), in characters that show nothing, or where one has ASCII and the
- * other, say, the Cyrillic о.
- */
+/** Whether texts differ only in Unicode's forms (UAX #15), characters that show nothing, or by, say, a Cyrillic о. */
 function looksLike(one: string, other: string): boolean {
   const [left = [], right = []] = [one, other].map((text) => [
     ...text.normalize('NFKC').replaceAll(UNSEEN, ''),

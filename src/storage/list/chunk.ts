@@ -18,11 +18,7 @@ export function chunkOf(id: number): number {
   return Math.floor(id / CHUNK_SIZE);
 }
 
-/**
- * Makes a chunk; undefined without todos.
- *
- * @param todos Of one chunk, ascending by id.
- */
+/** Makes a chunk; undefined without todos. @param todos Of one chunk, ascending by id. */
 export function makeChunk(todos: readonly Todo[]): Chunk | undefined {
   if (todos.length === 0) return undefined;
   let text = '';

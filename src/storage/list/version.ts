@@ -22,11 +22,7 @@ const ONE_PIECE = 128 * 1024;
 
 export type ListVersion = ReturnType<typeof listVersion>;
 
-/**
- * The list as it was at one moment, in both codings. Versions share the bytes of chunks, compressed or not.
- *
- * @param chunks Ascending. Their bytes are not copied when the list is long.
- */
+/** The list of one moment, in both codings. @param chunks Ascending; versions share their bytes when it is long. */
 export function listVersion(chunks: readonly Chunk[]) {
   const array = arrayOf(chunks);
   const length = lengthOf(array);

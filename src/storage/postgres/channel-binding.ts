@@ -2,12 +2,7 @@ import type { Connection } from 'pg';
 import { ServerUnfit } from './error.ts';
 
 /** The authentication messages of a login that is bound to its TLS channel, in order: RFC 5802 §5; RFC 7677. */
-const BOUND_LOGIN = [
-  'authenticationSASL',
-  'authenticationSASLContinue',
-  'authenticationSASLFinal',
-  'authenticationOk',
-];
+const BOUND_LOGIN = ['SASL', 'SASLContinue', 'SASLFinal', 'Ok'].map((name) => `authentication${name}`);
 
 const NOT_BOUND =
   'it does not log in by SCRAM-SHA-256-PLUS, which "channel_binding=require" needs: leave that out with ' +

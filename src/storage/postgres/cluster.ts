@@ -71,11 +71,7 @@ export class Cluster {
     return connection.openedAt <= this.#retiredAt;
   }
 
-  /**
-   * A connection to a server that takes writes. While a server does not answer, the next ones are tried.
-   *
-   * @throws {NoServer} when none is fit.
-   */
+  /** A connection to a server that takes writes; a silent one is not waited for. @throws {NoServer} if none is fit. */
   open(requirements: ConnectionRequirements, hold: Hold = () => {}): Promise<PostgresConnection> {
     const first = this.#first;
     const hosts = this.address.hosts.toSorted((a, b) => Number(b === first) - Number(a === first));
@@ -114,10 +110,7 @@ export class Cluster {
     return promise;
   }
 
-  /**
-   * @param bare Without settings in the startup packet, which a pooler may refuse.
-   * @param renewed The password was refused, and has changed since.
-   */
+  /** @param bare Without startup settings, which a pooler may refuse. @param renewed A refused password has changed. */
   async #connect(
     host: Host,
     requirements: ConnectionRequirements,
@@ -200,23 +193,16 @@ const inspectionFor = ({ statementMs }: ConnectionRequirements): string => `
 const otherEngine = (message: string): string =>
   `it must be PostgreSQL 15 or later, and answers the first question by "${message.split('\n')[0]?.slice(0, 100)}"`;
 
-interface Inspected {
+interface Inspected
+  extends Readonly<Record<'standby' | 'readOnly' | 'endsTransactions' | 'mayHideRows', boolean>> {
   readonly pid: number;
   readonly role: string;
-  readonly standby: boolean;
-  readonly readOnly: boolean;
-  readonly endsTransactions: boolean;
-  readonly mayHideRows: boolean;
   readonly notSynced: string | null;
   readonly isPGlite: boolean;
   readonly unmet: readonly (keyof ReturnType<typeof settingsFor>)[];
 }
 
-/**
- * Checks whether the server takes writes, and whether the settings of the session hold.
- *
- * @throws {StoreNotWritable} when it takes none, for now; {ServerUnfit} when the settings do not hold.
- */
+/** Throws {StoreNotWritable} where a server takes no writes, {ServerUnfit} when settings of the session do not hold. */
 async function inspect(
   connection: PostgresConnection,
   requirements: ConnectionRequirements,

@@ -28,11 +28,7 @@ const FACTS = `SELECT 'PostgreSQL ' || current_setting('server_version') AS engi
   current_setting('synchronous_commit') AS synchronous_commit,
   (SELECT count(*)::int FROM categories) AS categories, (SELECT count(*)::int FROM todos) AS todos`;
 
-/**
- * Connects to a database that instances may be using.
- *
- * @throws {OperatorError} when it cannot be reached, or has another schema than this program's.
- */
+/** Connects to a database, served or not. @throws {OperatorError} when it cannot be reached, or has another schema. */
 export async function openPostgresMaintenance(connectionString: string): Promise<Maintenance> {
   const connection = await connect(new Cluster(addressOf(connectionString)), checkSchema);
   const listCategories = () => {

@@ -13,11 +13,7 @@ const TRIES = 3;
 const STATE = `SELECT current_setting('in_hot_standby') = 'on' AS standby,
   current_setting('transaction_read_only') = 'on' AS "readOnly", coalesce(${NOT_SYNCED}, ${UNLOGGED}) AS "notDurable"`;
 
-interface State {
-  readonly standby: boolean;
-  readonly readOnly: boolean;
-  readonly notDurable: string | null;
-}
+type State = Readonly<Record<'standby' | 'readOnly', boolean> & { notDurable: string | null }>;
 
 /** SQL that is an error where row security would hide a row of a table. In one text, it is one transaction. */
 const seeAllOf = (table: string): string => `SET LOCAL row_security = off; SELECT FROM ${table} LIMIT 0`;

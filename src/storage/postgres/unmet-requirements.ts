@@ -97,11 +97,7 @@ const FIND = `WITH needed AS MATERIALIZED (
   SELECT kind, name, part, role::regrole::text AS role, sequence::text AS sequence, missing, wrong, denied, hidden
   FROM found WHERE missing IS NOT NULL OR wrong IS NOT NULL OR denied OR hidden OR kind = 'sequence' ORDER BY place`;
 
-/**
- * The unmet requirements.
- *
- * @param taken By table, SQL that gives the id that its sequence must be above; a table without it is not checked.
- */
+/** The unmet requirements. @param taken By table, SQL for the id that its sequence must be above, if that counts. */
 export async function findUnmet(
   ask: Ask,
   requirements: readonly Requirement[],

@@ -141,15 +141,7 @@ export function asNotOpened(path: string, error: unknown): OperatorError {
 }
 
 /** The message of a file that no restart mends, and what does. */
-function withRemedy(error: unknown): string {
-  return `${messageOf(error)}: restore a backup`;
-}
-
-/** A refusal of SQLite, as a line for the operator. */
-function refusalOf(error: unknown): OperatorError | StoreUnavailable {
-  if (isCorrupt(error)) return new OperatorError('bad-data', withRemedy(error), { cause: error });
-  return new StoreUnavailable(messageOf(error), { cause: error });
-}
+const withRemedy = (error: unknown): string => `${messageOf(error)}: restore a backup`;
 
 /** Turns a refusal of SQLite (locked, full, read-only, damaged) into a line for the operator. */
 export function asStoreError<T>(work: () => T): T {
@@ -157,7 +149,8 @@ export function asStoreError<T>(work: () => T): T {
     return work();
   } catch (error) {
     if (resultCode(error) === undefined) throw error;
-    throw refusalOf(error);
+    if (isCorrupt(error)) throw new OperatorError('bad-data', withRemedy(error), { cause: error });
+    throw new StoreUnavailable(messageOf(error), { cause: error });
   }
 }
 

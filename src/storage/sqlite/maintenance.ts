@@ -33,11 +33,7 @@ const SYNCHRONOUS = ['off', 'normal', 'full', 'extra'];
 
 const COUNT = 'SELECT (SELECT count(*) FROM categories) AS categories, (SELECT count(*) FROM todos) AS todos';
 
-/**
- * Opens a SQLite file beside the process that serves it, or when no process does.
- *
- * @throws {OperatorError} when it is no database of this program and this version.
- */
+/** Opens a SQLite file, served or not. @throws {OperatorError} when it is none of this program and version. */
 export function openSqliteMaintenance(path: string): Maintenance {
   const database = openBeside(path);
   return {
@@ -78,12 +74,7 @@ function listCategories(database: DatabaseSync): readonly Category[] {
   return rows.map(({ id, name }) => ({ id: Number(id), name: String(name) }));
 }
 
-/**
- * Brings the schema of a SQLite file up to this program's version, and makes the file when it is missing. No process
- * serves the file meanwhile.
- *
- * @throws {OperatorError} `in-use` when a process serves the file, `unavailable` when it cannot be done.
- */
+/** Migrates a SQLite file, and makes a missing one. @throws {OperatorError} `in-use` when a process serves it. */
 export async function migrateSqlite(path: string, logEvent: LogEvent): Promise<Migrated> {
   using owned = await openOwned(path, { patienceMs: 0, logEvent });
   return owned.versions;

@@ -270,11 +270,8 @@ function empty(path: string): void {
 
 function owned(database: string, owner: string, patienceMs: number): OperatorError {
   const waited = patienceMs === 0 ? '' : `, and was not free within ${patienceMs / 1000} s`;
-  return notOpened(
-    database,
-    `it is served by ${owner}${waited}. One SQLite file is served by one process`,
-    'in-use',
-  );
+  const fault = `it is served by ${owner}${waited}. One SQLite file is served by one process`;
+  return notOpened(database, fault, 'in-use');
 }
 
 function nameOf(pid: unknown, host: unknown, since: unknown): string {

@@ -248,11 +248,7 @@ function asRefused(error: unknown): unknown {
   return new BackupRefused('bad-data', messageOf(error), { cause: error });
 }
 
-/**
- * The database to replace, in a transaction that keeps every other writer out; undefined when SQLite cannot read it.
- *
- * @throws {OperatorError} when it is not of this service.
- */
+/** The database to replace, locked; undefined when it is unreadable. @throws {OperatorError} when it is not ours. */
 function lockOld(path: string): DatabaseSync | undefined {
   using parts = new DisposableStack();
   try {

@@ -51,10 +51,7 @@ export class Writer implements AsyncDisposable {
   /** The time of the last commit, of `performance.now()`; minus infinity when it failed. */
   #committedAt = Number.NEGATIVE_INFINITY;
 
-  /**
-   * @param onChanged Called before the results of a batch are given to its writers; and with 'all' whenever another
-   * program may have changed the file.
-   */
+  /** @param onChanged Called before a batch is answered; with 'all' when another program may have changed the file. */
   constructor(health: DatabaseHealth, onChanged: (changed: Changed) => void) {
     this.#health = health;
     this.#onChanged = onChanged;

@@ -85,10 +85,7 @@ export interface ExportRows {
 
 export type ExportSource = ExportRows & AsyncDisposable;
 
-/**
- * Takes an import in one transaction. Disposed of before `commit` has resolved, it leaves every row as it was, also when
- * the process ends right after that call.
- */
+/** Takes an import in one transaction: disposed of before `commit` resolves, or when its process ends, it made none. */
 export interface ImportTarget extends AsyncDisposable {
   /** Rejects with `StoreUnavailable`. */
   add(rows: Rows): Promise<void>;
@@ -101,11 +98,7 @@ export interface ImportTarget extends AsyncDisposable {
   commit(contents: Contents): Promise<number>;
 }
 
-/**
- * SQL that gives the reason why a database is not empty, or null (contract E2).
- *
- * @param wereGiven Whether ids of todos were given out.
- */
+/** SQL for the reason why a database is not empty, or null (contract E2). @param wereGiven Whether ids were given. */
 export const contentBy = (wereGiven: string): string => `SELECT CASE
     WHEN EXISTS (SELECT 1 FROM todos) THEN 'it has todos'
     WHEN EXISTS (SELECT 1 FROM idempotency_keys) THEN 'it has keys of creates'
