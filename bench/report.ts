@@ -58,7 +58,7 @@ function beside(
   const columns = [
     ['one todo', 'one', 10_000],
     ['list of 20', 'list', 20],
-    ['of 1,000', 'list', 1_000],
+    ['list of 1,000', 'list', 1_000],
     ['of 10,000', 'list', 10_000],
     ['create', 'create', 10_000],
     ['replace', 'replace', 10_000],
