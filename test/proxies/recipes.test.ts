@@ -22,7 +22,7 @@ import { auth, sharedListOf } from '../specification/target-of.ts';
 import { startDemo } from '../support/demo.ts';
 import { freePort, listen } from '../support/folder.ts';
 import { noParent } from '../support/given.ts';
-import type { ReverseProxy } from '../support/proxies.ts';
+import { noNginx, type ReverseProxy, startNginxAsSite } from '../support/proxies.ts';
 import { askBy } from '../support/raw.ts';
 import { restartBehind, restartHeldBehind } from '../support/restart-behind.ts';
 import { startService } from '../support/start.ts';
@@ -62,6 +62,15 @@ test('the page for operators names the headers that a proxy passes on', async ()
   const names = Array.from(named.matchAll(/`(.+?)`/g), ([, name = '']) => name.toLowerCase());
   assert.deepEqual(names, Object.keys(PASSED));
 });
+
+for (const name of ['nginx.conf', 'nginx-several.conf'])
+  test(`${name} is a site beside others, and takes a token of 12 KB there`, { skip: noNginx() }, async () => {
+    await using proxy = await startNginxAsSite(name)(port);
+    const { status } = await fetch(`${proxy.url}/todos`, {
+      headers: { authorization: `Bearer ${'a'.repeat(12_000)}` },
+    });
+    assert.equal(status, 401);
+  });
 
 for (const { name, start, below, skip, waits, tries, passed } of recipes) {
   if (skip) {

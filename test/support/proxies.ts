@@ -122,11 +122,33 @@ export const startNginxOfHeld =
     startNginxOf('nginx-several.conf', port, heldOf, program);
 
 /** What the page's command makes of an example. */
-function heldOf(example: string): string {
+const heldOf = (example: string): string => changed(example, /^sed -e '([^']+)'/m);
+
+/** @param command The script of a command of sed on the page. */
+function changed(example: string, command: RegExp): string {
   const page = readFileSync(new URL('../../docs/behind-a-proxy.md', import.meta.url), 'utf8');
-  const [, script = ''] = /^sed -e '([^']+)'/m.exec(page) ?? [];
+  const [, script = ''] = command.exec(page) ?? [];
   return spawnSync('sed', ['-e', script], { input: example, encoding: 'utf8' }).stdout;
 }
+
+/** An example as a site of an nginx.conf that says what Debian's says, as the page has it. */
+export const startNginxAsSite =
+  (name: string): StartProxy =>
+  (port) =>
+    startNginxOf(name, port, (example) => {
+      const site = changed(name === 'nginx.conf' ? example : heldOf(example), /`sed '([^']+)' /);
+      const modules = /^load_module .*\n/m.exec(example)?.[0] ?? '';
+      return `${modules}events { worker_connections 768; }
+http {
+  sendfile on;
+  tcp_nopush on;
+  types_hash_max_size 2048;
+  include /etc/nginx/mime.types;
+  default_type application/octet-stream;
+  access_log /dev/null;
+  gzip on;
+${site}}`;
+    });
 
 /** The example for several instances, on two machines. */
 export const startNginxOfTwo = (one: Behind, two: Behind): Promise<ReverseProxy> =>
