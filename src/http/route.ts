@@ -4,7 +4,6 @@ import type { Call, Target } from './call.ts';
 /** The callers that a route is open to: it states them, the method never decides (contract Endpoints A, rule 4). */
 export type Access = 'open' | 'authenticated' | 'CanWriteTodos';
 
-/** An endpoint. Its callers are part of it: the method alone decides nothing (contract Endpoints A, rule 4). */
 export interface Route {
   /** `GET` answers `HEAD` as well (contract R7; RFC 9110 §9.3.2). */
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';

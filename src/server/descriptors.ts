@@ -11,7 +11,7 @@ interface Report {
   readonly userLimits?: { readonly open_files?: { readonly soft?: number | 'unlimited' } };
 }
 
-/** Files and sockets that this process may still open; infinity where the system is silent. Node.js raised it. */
+/** Files and sockets that this process may still open, else infinity. Node.js has raised the limit. */
 export function freeDescriptors(): number {
   // A report would look up the names of all peers.
   Object.assign(process.report, { excludeNetwork: true });

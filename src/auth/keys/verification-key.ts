@@ -14,7 +14,7 @@ export interface VerificationKey {
 
 /** A key that cannot be used. */
 export interface SkippedKey {
-  /** `secret`: private or symmetric material among public keys. `other-use`: not for signatures, and no mistake. */
+  /** `secret`: private or symmetric material among public keys. `other-use`: for another purpose, and no mistake. */
   readonly kind: 'unfit' | 'other-use' | 'secret';
   readonly keyId: string | undefined;
   /** What is said of the key: `its key_ops has no verify`. */

@@ -31,7 +31,7 @@ const ADD_ONCE = `WITH used AS (
 
 const FREE = `DELETE FROM idempotency_keys WHERE key = $1 AND ${OVER}`;
 
-/** Takes the end of the last sweep, and gives its own: under a long transaction, deleted keys stay in the index. */
+/** Takes the end of the last sweep, and gives its own: no sweep rereads deleted keys that a long transaction keeps. */
 const SWEEP = `WITH old AS MATERIALIZED (
     SELECT key FROM idempotency_keys WHERE at >= $1::timestamptz AND ${OVER} ORDER BY at LIMIT 16 FOR UPDATE SKIP LOCKED
   ), swept AS (

@@ -176,7 +176,7 @@ function settingsFor({ statementMs }: ConnectionRequirements) {
 const STANDBY =
   'reads go to a standby, which takes no writes: if a load balancer stands between, switch its load balancing off';
 
-/** The state of a connection. Nothing is volatile: a balancer sends it where reads go. `unmet` are unfit settings. */
+/** The state of a connection. No function is volatile: it goes where plain reads go. `unmet` are unfit settings. */
 const inspectionFor = ({ statementMs }: ConnectionRequirements): string => `
   SELECT pg_backend_pid() AS pid, quote_ident(current_user) AS role, current_setting('in_hot_standby') = 'on' AS standby,
     current_setting('transaction_read_only') = 'on' AS "readOnly",

@@ -50,7 +50,7 @@ const READ_CHANGES = `WITH moment AS MATERIALIZED (
 type ChangeRow = Moment & {
   /** Whether each tombstone that the snapshot does not see is there, and the server was not taken back behind it. */
   readonly complete: boolean;
-  /** Whether row security hides changes, as some poolers make it. Reading the whole list then is an error. */
+  /** Whether row security hides changes where a pooler dropped its setting. Reading the whole list then is an error. */
   readonly hidden: boolean;
 } & ({ readonly unseen: null } | ({ readonly unseen: number } & (Todo | { readonly id: null })));
 

@@ -72,7 +72,7 @@ export class Writer implements AsyncDisposable {
     return promise;
   }
 
-  /** Resolves when writes reach the disk: a recent commit proves it, or a write without a change. Rejects like it. */
+  /** Resolves when writes reach the disk, by a recent commit or a write without a change. Rejects as `write` does. */
   async probe(): Promise<void> {
     if (performance.now() - this.#committedAt < PROOF_MS) return;
     await this.write({ kind: 'probe' });

@@ -85,7 +85,7 @@ export interface ExportRows {
 
 export type ExportSource = ExportRows & AsyncDisposable;
 
-/** Takes an import in one transaction: disposed of before `commit` resolves, or when its process ends, it made none. */
+/** Takes an import in one transaction. Disposed of before `commit` resolves, or with its process, it changes no row. */
 export interface ImportTarget extends AsyncDisposable {
   /** Rejects with `StoreUnavailable`. */
   add(rows: Rows): Promise<void>;
