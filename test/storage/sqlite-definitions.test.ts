@@ -45,6 +45,29 @@ for (const [what, sql, fault] of [
     trigger('AFTER INSERT ON todos', "SELECT RAISE(ROLLBACK, 'no')"),
     OTHER,
   ],
+  [
+    'a trigger that computes what cannot be',
+    trigger('AFTER INSERT ON todos', 'SELECT abs(-9223372036854775808)'),
+    OTHER,
+  ],
+  [
+    'a trigger that writes what its table does not take',
+    `CREATE TABLE others (id INTEGER PRIMARY KEY); ${trigger('AFTER INSERT ON todos', "INSERT INTO others VALUES ('x')")}`,
+    OTHER,
+  ],
+  [
+    'a trigger that makes a value too long',
+    `CREATE TABLE others (x); ${trigger('AFTER INSERT ON todos', 'INSERT INTO others VALUES (zeroblob(2000000000))')}`,
+    OTHER,
+  ],
+  [
+    'a column that cannot be computed',
+    "ALTER TABLE todos ADD COLUMN g TEXT AS (CASE title WHEN 'refused' THEN json('{') END)",
+    ofOthers(
+      `"g TEXT AS (CASE title WHEN 'refused' THEN json('{') END)" of table todos`,
+      'ALTER TABLE todos DROP COLUMN g',
+    ),
+  ],
   ['a trigger that leaves out a row', trigger('BEFORE INSERT ON todos', 'SELECT RAISE(IGNORE)'), OTHER],
   [
     'a unique index',
@@ -176,6 +199,56 @@ for (const [what, change, wanted] of [
   [
     'that was renamed, and got its name again',
     (sql: string) => `${sql} ALTER TABLE todos RENAME TO t; ALTER TABLE t RENAME TO todos;`,
+    [],
+  ],
+  [
+    'in the letters and spaces of another program',
+    (sql: string) => sql.replace(TITLE, 'title\ttext not null check(length(title)between 1 and 100)'),
+    [],
+  ],
+  [
+    'that lost NOT NULL, and got it again',
+    (sql: string) =>
+      `${sql} ALTER TABLE todos ALTER COLUMN title DROP NOT NULL; ALTER TABLE todos ALTER COLUMN title SET NOT NULL;`,
+    [],
+  ],
+  [
+    'with columns of others whose names and values are words of SQL',
+    (sql: string) =>
+      `${sql} ALTER TABLE todos ADD COLUMN "check" TEXT DEFAULT 'UNIQUE, AS'; ALTER TABLE todos ADD COLUMN [as] TEXT;`,
+    [],
+  ],
+  [
+    'with a trigger that has the table in capitals, and a name with a space',
+    (sql: string) =>
+      `${sql} CREATE TRIGGER "No more" BEFORE INSERT ON TODOS BEGIN SELECT RAISE(IGNORE); END;`,
+    [ofOthers('trigger "no more"', 'DROP trigger "no more"')],
+  ],
+  [
+    'with a constraint that has a name with a space',
+    (sql: string) => `${sql} ALTER TABLE todos ADD CONSTRAINT "no more" CHECK (id < 9);`,
+    [
+      ofOthers(
+        '"CONSTRAINT "no more" CHECK (id < 9)" of table todos',
+        'ALTER TABLE todos DROP CONSTRAINT "no more"',
+      ),
+    ],
+  ],
+  ...(['INTEGER NOT NULL', 'INTEGER DEFAULT -1'] as const).map(
+    (type) =>
+      [
+        `with a key of another table that cannot let go of a todo, of ${type}`,
+        (sql: string) =>
+          `${sql} CREATE TABLE owners (todo ${type} REFERENCES TODOS ON DELETE SET ${type.includes('NULL') ? 'NULL' : 'DEFAULT'});`,
+        [KEY_OF_OTHERS],
+      ] as const,
+  ),
+  [
+    'with keys of other tables that let go of a todo',
+    (sql: string) =>
+      `${sql} CREATE TABLE a (todo INTEGER REFERENCES todos ON DELETE SET NULL);
+        CREATE TABLE b (todo INTEGER REFERENCES todos ON DELETE SET DEFAULT);
+        CREATE TABLE c (todo INTEGER NOT NULL REFERENCES todos ON DELETE CASCADE);`,
     [],
   ],
   ['with a column that may be empty', (sql: string) => `${sql} ALTER TABLE todos ADD COLUMN note TEXT;`, []],

@@ -2,18 +2,25 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Inspection } from '../maintenance.ts';
 import { MIGRATIONS, ownSchema, pragma } from './schema.ts';
 
-const PARTS = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND type <> 'view'";
+/** Names as SQLite compares them, ready for a statement. */
+const PARTS = `SELECT type, lower(tbl_name) AS tbl_name, sql,
+    CASE WHEN name GLOB '*[^A-Za-z0-9_]*' THEN format('"%w"', lower(name)) ELSE lower(name) END AS name
+  FROM sqlite_schema WHERE sql IS NOT NULL AND type <> 'view'`;
 
 /** Keys of other tables that keep a todo from being deleted. */
-const KEYS = `SELECT DISTINCT t.name FROM sqlite_schema AS t, pragma_foreign_key_list(t.name) AS f
-  WHERE t.type = 'table' AND f."table" = 'todos' COLLATE NOCASE AND f.on_delete IN ('NO ACTION', 'RESTRICT')`;
+const KEYS = `SELECT DISTINCT t.name
+  FROM sqlite_schema AS t, pragma_foreign_key_list(t.name) AS f, pragma_table_info(t.name) AS c
+  WHERE t.type = 'table' AND f."table" = 'todos' COLLATE NOCASE AND c.name = f."from" COLLATE NOCASE
+    AND CASE f.on_delete WHEN 'CASCADE' THEN false WHEN 'SET NULL' THEN c."notnull"
+      WHEN 'SET DEFAULT' THEN c."notnull" OR coalesce(c.dflt_value, 'NULL') <> 'NULL' COLLATE NOCASE ELSE true END`;
 
 /** A string, a name in quotes, a comment, white space, a word, or another character. */
 const TOKEN =
   /'(?:[^']|'')*(?:'|$)|"(?:[^"]|"")*(?:"|$)|`[^`]*(?:`|$)|\[[^\]]*(?:\]|$)|--[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/|$)|\s+|\w+|[^\w\s]/g;
 
 /** What a definition of a column has that may refuse a row. */
-const REFUSES = /^(?:CONSTRAINT|CHECK|UNIQUE|PRIMARY|FOREIGN)\b|\b(?:CHECK|UNIQUE|REFERENCES|AS)\b/i;
+const REFUSES = /\b(?:CHECK|UNIQUE|FOREIGN|REFERENCES|AS)\b/i;
+const CONSTRAINT = /^(?:CONSTRAINT|CHECK|UNIQUE|PRIMARY|FOREIGN)$/i;
 
 const MOVE = 'move the list into a new database by "todo-service export" and "todo-service import"';
 
@@ -25,11 +32,10 @@ export function compareDefinitions(database: DatabaseSync): Inspection {
   const found = partsOf(database);
   const faults = [...wanted].flatMap(([name, part]) => {
     const there = found.get(name)?.definitions ?? [];
-    const missing = part.definitions.filter((definition) => !there.includes(definition));
+    const known = new Set(there.map(meaningOf));
+    const missing = part.definitions.filter((definition) => !known.has(meaningOf(definition)));
     const names = new Set(part.definitions.map(nameOf));
-    const others = there.filter(
-      (each) => !names.has(nameOf(each)) && (REFUSES.test(each) || isDemanded(each)),
-    );
+    const others = there.filter((each) => !names.has(nameOf(each)) && mayRefuse(each));
     return [
       ...missing.map((each) => `its ${name} is changed, and must have "${each}": ${MOVE}`),
       ...others.map((each) => ofOthers(`"${each}" of ${name}`, removalOf(each, part.table))),
@@ -49,20 +55,32 @@ const ofOthers = (what: string, remedy: string): string =>
   `the ${what} is of others, and may change or refuse what is written: ${remedy}`;
 
 function removalOf(definition: string, table: string): string {
-  const [first = '', name] = definition.split(' ');
+  const [first = '', , name] = tokensOf(definition);
   if (/^CONSTRAINT$/i.test(first)) return `ALTER TABLE ${table} DROP CONSTRAINT ${name}`;
-  return /^(?:CHECK|UNIQUE|PRIMARY|FOREIGN)\b/i.test(first)
-    ? MOVE
-    : `ALTER TABLE ${table} DROP COLUMN ${first}`;
+  return CONSTRAINT.test(first) ? MOVE : `ALTER TABLE ${table} DROP COLUMN ${first}`;
 }
 
-/** Whether a column wants a value that no insert of this program gives. */
-const isDemanded = (column: string): boolean => /\bNOT NULL\b/i.test(column) && !/\bDEFAULT\b/i.test(column);
+/** Also of a column that wants a value which no insert of this program gives. */
+function mayRefuse(definition: string): boolean {
+  const words = tokensOf(definition)
+    .filter((token) => /^[\w ]/.test(token))
+    .join('');
+  return REFUSES.test(words) || (/\bNOT NULL\b/i.test(words) && !/\bDEFAULT\b(?! NULL\b)/i.test(words));
+}
 
-/** The name of a column, or the words of a constraint. */
+/** The name of a column, or all of a constraint. */
 function nameOf(definition: string): string {
-  const [first = ''] = definition.split(' ');
-  return /^(?:CONSTRAINT|CHECK|UNIQUE|PRIMARY|FOREIGN)$/i.test(first) ? definition : first;
+  const [first = ''] = tokensOf(definition);
+  return meaningOf(CONSTRAINT.test(first) ? definition : first);
+}
+
+/** The same for texts that differ in white space, quotes of names, case outside of strings, or the place of NOT NULL. */
+function meaningOf(definition: string): string {
+  const words = tokensOf(definition)
+    .filter((token) => token !== ' ')
+    .map((token) => (token.startsWith("'") ? token : token.replace(/^["`[](\w+)["`\]]$/, '$1').toLowerCase()))
+    .join(' ');
+  return words.replace(/^(.+?)( not null)(.*)$/s, '$1$3$2');
 }
 
 interface Part {
@@ -84,22 +102,19 @@ function partsOf(database: DatabaseSync): ReadonlyMap<string, Part> {
   );
 }
 
-/** The text of a definition with single spaces, without comments, and names without needless quotes. */
-function plain(text: string): string {
-  const tokens = (text.match(TOKEN) ?? []).map(plainToken);
-  return tokens.join('').replaceAll(/ +/g, ' ').replaceAll('( ', '(').replaceAll(' )', ')').trim();
-}
+const tokensOf = (text: string): readonly string[] => text.match(TOKEN) ?? [];
 
-function plainToken(token: string): string {
-  if (/^(?:\s|--|\/\*)/.test(token)) return ' ';
-  return /^["`[](\w+)["`\]]$/.exec(token)?.[1] ?? token;
+/** The text of a definition with single spaces, without comments. */
+function plain(text: string): string {
+  const tokens = tokensOf(text).map((token) => (/^(?:\s|--|\/\*)/.test(token) ? ' ' : token));
+  return tokens.join('').replaceAll(/ +/g, ' ').replaceAll('( ', '(').replaceAll(' )', ')').trim();
 }
 
 /** The parts between the commas of the outer brackets, and what stands behind these. */
 function definitionsOf(sql: string): readonly string[] {
   const definitions = [''];
   let depth = 0;
-  for (const token of sql.match(TOKEN) ?? []) {
+  for (const token of tokensOf(sql)) {
     if (token === ')') depth -= 1;
     const isBetween = (depth === 1 && token === ',') || (depth === 0 && token === ')');
     if (isBetween) definitions.push('');

@@ -26,7 +26,9 @@ const MACHINE_FAULTS = {
 const { SQLITE_BUSY, SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_NOTADB } = MACHINE_FAULTS;
 
 const SQLITE_ERROR = 1;
+const SQLITE_TOOBIG = 18;
 const SQLITE_CONSTRAINT = 19;
+const SQLITE_MISMATCH = 20;
 const SQLITE_IOERR_READ = 266;
 const SQLITE_IOERR_SHORT_READ = 522;
 const SQLITE_IOERR_CORRUPTFS = 8458;
@@ -96,9 +98,9 @@ export class RowLeftOut extends Error {
   }
 }
 
-/** Whether a part of the schema refuses a write: a constraint, or a trigger. */
+/** Whether a part of the schema refuses a write: a constraint, or a trigger, also by a value that it writes itself. */
 export function isRefusal(error: unknown): boolean {
-  return isOfKind(error, SQLITE_CONSTRAINT) || error instanceof RowLeftOut;
+  return isOfKind(error, SQLITE_CONSTRAINT, SQLITE_TOOBIG, SQLITE_MISMATCH) || error instanceof RowLeftOut;
 }
 
 /** Whether a foreign key refuses a write: a category does not exist, or somebody has made another key. */
@@ -176,9 +178,15 @@ export function failureBy(error: unknown): Failure {
   if (isDamage(error)) return { failure: 'broken', state: 'damaged', message };
   if (isUnprepared(error)) return { failure: 'broken', state: 'schema', message };
   if (isIdsExhausted(error)) return { failure: 'ids-exhausted', message };
-  if (isRefusal(error)) return { failure: 'broken', state: 'refused', message };
+  if (isRefusal(error)) return refused(error);
   return { failure: isMachineFault(error) ? 'unavailable' : 'error', message };
 }
+
+export const refused = (error: unknown): Failure => ({
+  failure: 'broken',
+  state: 'refused',
+  message: messageOf(error),
+});
 
 const ERRORS = { unavailable: StoreUnavailable, unknown: OutcomeUnknown, broken: StoreBroken, error: Error };
 

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { orUndefined } from '../../lib/errors.ts';
 import type { CreateKey } from '../../shared-list/create-keys.ts';
 import { type Preconditions, preconditionsHold } from '../../shared-list/entity-tags.ts';
 import { represent, type TodoMembers } from '../../shared-list/members.ts';
@@ -11,7 +12,9 @@ import {
   isMachineFault,
   isRefusal,
   isSyncFailure,
+  isUnprepared,
   RowLeftOut,
+  refused,
 } from './error.ts';
 import { lookAt } from './file.ts';
 import { ADD, columnValues, prepareFind, prepareKeys, REPLACE } from './row.ts';
@@ -68,12 +71,15 @@ export function prepareBatches(
   pollElsewhere: () => void,
   look: () => Failure | undefined,
 ): (writes: readonly Write[]) => BatchResult {
-  const findTodo = prepareFind(database);
-  const addTodo = database.prepare(ADD);
-  const replaceTodo = database.prepare(REPLACE);
-  const removeTodo = database.prepare(REMOVE);
-  const keys = prepareKeys(database);
-  const findCategory = database.prepare(FIND_CATEGORY);
+  const statements = () => ({
+    findTodo: prepareFind(database),
+    addTodo: database.prepare(ADD),
+    replaceTodo: database.prepare(REPLACE),
+    removeTodo: database.prepare(REMOVE),
+    keys: prepareKeys(database),
+    findCategory: database.prepare(FIND_CATEGORY),
+  });
+  const { findTodo, addTodo, replaceTodo, removeTodo, keys, findCategory } = statements();
   const savepoint = database.prepare('SAVEPOINT one');
   const undo = database.prepare('ROLLBACK TO one');
   const release = database.prepare('RELEASE one');
@@ -93,7 +99,10 @@ export function prepareBatches(
         isForeignKeyRefusal(error) &&
         'todo' in write &&
         findCategory.get(write.todo.categoryId) === undefined;
-      return isOfCategory ? 'category-missing' : failureBy(error);
+      if (isOfCategory) return 'category-missing';
+      // A statement that can be prepared has failed by what a trigger, a check or a column of others computes.
+      const isComputed = isUnprepared(error) && orUndefined(statements) !== undefined;
+      return isComputed ? refused(error) : failureBy(error);
     }
   }
 
