@@ -90,17 +90,17 @@ function forTracesAlone(variable: Variable): Variable | undefined {
 }
 
 function sectionOf(variable: Variable): string {
-  const { example, about } = settingOf(variable);
+  const setting = settingOf(variable);
   const flag = flagOf(variable);
   const alone = forTracesAlone(variable);
   const otherwise = defaultOf(variable);
   const facts = [
     ...(flag === undefined ? [] : [`Flag: \`--${flag}\``]),
     `Values: ${valuesOf(variable)}${otherwise === 'none' ? '' : ` (default ${otherwise})`}`,
-    `Example: \`${variable}=${example}\``,
+    ...('text' in setting ? [`Example: \`${variable}=${setting.example}\``] : []),
     ...(alone === undefined ? [] : [`${settingOf(alone).about}: \`${alone}\``]),
   ];
-  const lines = [`${about}.`, '', ...facts.map((fact) => `- ${fact}`)];
+  const lines = [`${setting.about}.`, '', ...facts.map((fact) => `- ${fact}`)];
   return `### \`${variable}\`\n\n${lines.join('\n').replaceAll('(configuration.md#', '(#')}\n\n`;
 }
 

@@ -26,8 +26,8 @@ A flag beats its variable, the later of two flags wins, and an empty variable co
 
 ${settingsHelp(OTHERS)}
 
-docs/configuration.md has an example of each setting, below a heading with its name (docs/configuration.md#todo_port),
-and the other variables of OpenTelemetry (docs/configuration.md#traces).
+docs/configuration.md has each setting below a heading with its name (docs/configuration.md#todo_port), and the other
+variables of OpenTelemetry (docs/configuration.md#traces).
 
 Production needs an issuer and an audience; the keys come from the issuer unless one other source is named.
 Development makes its own key.
