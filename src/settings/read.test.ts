@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { codePoint } from '../../test/support/code-point.ts';
+import { isOneAddress } from '../lib/one-address.ts';
 import { readSettings, unknownVariables } from './read.ts';
 import { flagOf, settingOf, VARIABLES } from './table.ts';
 
@@ -123,7 +124,9 @@ const CONTROL = fc.constantFrom(...'\u0000\u0001\u0008\u000e\u001b\u001f\u007f\u
 const SECRET = 's3cr3t';
 const INNER = fc
   .tuple(fc.string({ unit: codePoint }), fc.string({ unit: codePoint }))
-  .map(([before, behind]) => `a${before}${SECRET}${behind}b`);
+  .map(([before, behind]) => `a${before}${SECRET}${behind}b`)
+  // A placeholder is a fault of its own in an address.
+  .filter(isOneAddress);
 
 const STRAY = fc.oneof(
   fc.tuple(WHITE_SPACE, INNER).map(([stray, text]) => [`${stray}${text}`, 'begin with white space']),
