@@ -5,10 +5,10 @@
 const SEVERAL =
   /[,;|"'[](?:[a-z][a-z0-9+.-]*:\/\/|urn:)|\s(?:https?:\/\/|urn:)|^[a-z][a-z0-9+.-]*:\/\/[^/?#]*[ ,;|]/i;
 
-/** `{tenantid}`, `<realm>`, `…`, `$TENANT`, `$(TENANT)` and `%TENANT%`. In a query, `$format` is a name. */
-const PLACEHOLDER = /[{}<>…]|\$[A-Z_(]|^[^?]*\$[a-z]|%(?![0-9A-Fa-f]{2})\w+%/;
+/** `{tenantid}`, `<realm>`, `…`, `$TENANT`, `$(TENANT)`, `%TENANT%`, `%(tenant)s`. In a query, `$format` is a name. */
+const PLACEHOLDER = /[{}<>…]|\$[A-Z_(]|^[^?]*\$[a-z]|%\(|%(?![0-9A-Fa-f]{2})\w+%/;
 
-const ENCODED = /%(?:2C|3B|7C|20|22|7B|7D|3C|3E|24)/gi;
+const ENCODED = /%(?:0[9AD]|2C|3B|7C|20|22|7B|7D|3C|3E|24)/gi;
 
 /**
  * Whether a text is one address or name, and not several, or a template with a placeholder: each of these would be
