@@ -36,10 +36,13 @@ const KIND_CLAIMS = ['typ', 'type', 'tokentype', 'tokenuse', 'tokenclass', 'toke
 /** Kinds of tokens that are for others, as `kindIn` spells them. */
 const OTHER_KINDS = ['refresh', 'offline', 'id', 'logout', 'authorizationcode', 'authcode'];
 
+/** Blanks, and what the names of all kinds have: as a media type (RFC 7515 §4.1.9) and in RFC 8693 §3, too. */
+const PART_OF_EVERY_KIND = /^application\/|^urn:ietf:params:oauth:tokentype:|token|\+jwt|\s/g;
+
 /** The kind that a claim names: `refresh` for "Refresh_Token", `logout` for "logout+jwt". */
 function kindIn([name, value]: readonly [string, unknown]): string | undefined {
   if (typeof value !== 'string' || !KIND_CLAIMS.includes(plain(name))) return undefined;
-  return plain(value).replaceAll(/token|\+jwt|\s/g, '');
+  return plain(value).replaceAll(PART_OF_EVERY_KIND, '');
 }
 
 function plain(text: string): string {
