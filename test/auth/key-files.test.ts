@@ -110,6 +110,14 @@ const BARE =
 const FAULTS: readonly (readonly [string, string | Buffer, RegExp])[] = [
   ['nothing', '', /not a PEM public key, a JWK or a JWKS$/],
   ['text', 'a key', /not a PEM public key, a JWK or a JWKS$/],
+  ...['ssh-rsa AAAAB3NzaC1yc2E= ada@example', 'ecdsa-sha2-nistp256 AAAAE2VjZHNh', 'ssh-ed25519 AAAA'].map(
+    (text) =>
+      [
+        `the key ${text}`,
+        text,
+        /^it is a key of OpenSSH, which "ssh-keygen -e -m PKCS8 -f FILE" writes in PEM, but for Ed25519$/,
+      ] as const,
+  ),
   ['broken JSON', '{"keys":[', /not valid JSON$/],
   ['JSON with an escape outside of strings', '{"keys"\\u003a[]}', /not valid JSON$/],
   ['an empty JWKS', '{"keys":[]}', /must have a key that verifies signatures/],

@@ -254,16 +254,18 @@ for (const jwksUri of [undefined, 7]) {
   });
 }
 
-test('keys that a server compresses unasked are read; it is asked not to', async () => {
-  const asked: unknown[] = [];
-  const answer: RequestListener = (request, response) => {
-    asked.push(request.headers['accept-encoding']);
-    gzipped(JSON.stringify(jwks()))(request, response);
-  };
-  await using remote = await discover({ answers: [['/jwks', answer]] });
-  assert.equal(await remote.codeOf(forge(draft())), 'accepted');
-  assert.deepEqual(asked, ['identity']);
-});
+for (const coding of ['gzip', 'GZIP', 'x-gzip']) {
+  test(`keys that a server compresses unasked are read, as ${coding}; it is asked not to`, async () => {
+    const asked: unknown[] = [];
+    const answer: RequestListener = (request, response) => {
+      asked.push(request.headers['accept-encoding']);
+      encoded(coding, gzipSync(JSON.stringify(jwks())))(request, response);
+    };
+    await using remote = await discover({ answers: [['/jwks', answer]] });
+    assert.equal(await remote.codeOf(forge(draft())), 'accepted');
+    assert.deepEqual(asked, ['identity']);
+  });
+}
 
 test('a set of 512 KiB with certificates, behind a byte order mark, and with more than 50 keys for encryption is read', async () => {
   const encryption = { ...jwkOf(publicKey('rsa'), 'e'), use: 'enc' };

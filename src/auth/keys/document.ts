@@ -99,7 +99,8 @@ async function readBounded(response: IncomingMessage, name: string): Promise<Buf
     chunks.push(chunk);
   }
   const body = Buffer.concat(chunks);
-  if (response.headers['content-encoding'] !== 'gzip') return body;
+  // RFC 9110 §8.4.1.3.
+  if (!/^(?:x-)?gzip$/i.test(response.headers['content-encoding'] ?? '')) return body;
   try {
     return gunzipSync(body, { maxOutputLength: MAX_LENGTH });
   } catch (error) {

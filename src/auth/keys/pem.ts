@@ -25,8 +25,9 @@ function explainNoPem(text: string, bytes: Buffer): string {
     if (text.includes('\\n')) return 'its line breaks are written as "\\n": they must be real ones';
     return `its PEM key is broken: its lines stand without blanks before them between ${LINES}`;
   }
-  const isBare = isKey(bytes) || isKey(Buffer.from(text, 'base64'));
-  if (isBare)
+  if (/^(?:ssh|ecdsa)-/.test(text))
+    return 'it is a key of OpenSSH, which "ssh-keygen -e -m PKCS8 -f FILE" writes in PEM, but for Ed25519';
+  if (isKey(bytes) || isKey(Buffer.from(text, 'base64')))
     return `it is a key or a certificate without PEM: a public key stands in base64 between ${LINES}`;
   return 'it is not a PEM public key, a JWK or a JWKS';
 }

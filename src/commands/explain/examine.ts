@@ -126,9 +126,8 @@ function explainLifetime({ exp, iat, nbf }: Times, now: number): string {
 }
 
 const explainSignature: Explain<readonly Line[]> = (fault, token, { keys }) => {
-  if (fault !== undefined && fault.code !== 'signature') {
+  if (fault !== undefined && fault.code !== 'signature')
     return [line('key', 'failed', explainMissingKey(token, fault.code, keys)), notReached('signature')];
-  }
   const skipped = explainSkipped(token, keys);
   const changed = 'made with another key, or the token was changed after it was signed';
   const bound = Object.hasOwn(token.claims, 'cnf')
@@ -190,9 +189,8 @@ function explainMissingKey(token: UnverifiedToken, code: RefusalCode, keys: Keys
   const skipped = explainSkipped(token, keys);
   const detail = skipped ?? `no key with ${nameKey(token)}${purpose} in ${keys.describe()}`;
   const arePublic = set.length > 0 && !set.some(({ algorithms }) => algorithms.has('HS256'));
-  if (token.algorithm.startsWith('HS') && arePublic) {
+  if (token.algorithm.startsWith('HS') && arePublic)
     return `${detail}: a provider publishes no key for HMAC; let it sign with RS256 or ES256`;
-  }
   if (known.length === 0) return `${detail}: there are none`;
   return `${detail}${skipped === undefined ? ':' : ';'} there is ${nameSome(known)}`;
 }
@@ -216,9 +214,8 @@ function explainShared({ algorithm }: UnverifiedToken): string {
 
 function explainIssuer(received: unknown, issuer: string): string {
   if (received === issuer) return quoteJson(issuer);
-  if (issuer === DEVELOPMENT_ISSUER) {
+  if (issuer === DEVELOPMENT_ISSUER)
     return `must be ${quoteJson(issuer)}, received ${quoteClaim(received)}: no TODO_AUTH_ISSUER is set`;
-  }
   const detail = `must be ${quoteJson(issuer)} (TODO_AUTH_ISSUER), received ${quoteClaim(received)}`;
   if (received === DEVELOPMENT_ISSUER)
     return `${detail}: a development token, which only development accepts`;

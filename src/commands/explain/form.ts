@@ -64,9 +64,8 @@ const PASTED: readonly (readonly [RegExp, string])[] = [
 /** Explains texts that people paste by mistake; empty for any other text. */
 function explainForm(compact: string): string {
   const parts = compact.split('.').length;
-  if (compact.length > MAX_TOKEN_LENGTH) {
+  if (compact.length > MAX_TOKEN_LENGTH)
     return `It has ${compact.length} bytes. Where the head of the request exceeds 16 KiB, the answer is 431.`;
-  }
   const [before] = BEFORE.exec(compact) ?? [];
   if (before !== undefined) {
     const said = `Leave out ${quote(before.trim())}: a request has the token behind "Authorization: Bearer" and a blank.`;
@@ -79,9 +78,8 @@ function explainForm(compact: string): string {
   if (parts === 1) return 'It has one part: not a JWT. Ask the issuer for an access token for this audience.';
   if (parts !== 3) return `It has ${parts} parts, and a signed token has three.`;
   const empty = compact.split('.').indexOf('');
-  if (empty >= 0) {
+  if (empty >= 0)
     return `Its ${['first', 'second', 'third'][empty]} part is empty${empty === 2 ? ': the token is not signed' : ''}.`;
-  }
   if (compact.includes('=')) return 'It has padding ("="), which RFC 7515 §2 leaves out.';
   const stray = /[^\w.-]/u.exec(compact)?.[0];
   return stray === undefined ? '' : `It has the character ${quote(stray)}, which no token has.`;

@@ -33,12 +33,13 @@ function explainShape(path: ClaimPath, value: unknown, isConfigured: boolean): s
     const counts = 'no member of it is true or an object with a member';
     return rolesOf(value).length > 0 ? [] : [`${name} is an object without roles: ${counts}`];
   }
-  const values: readonly unknown[] = Array.isArray(value) ? value : [value];
   const roles = rolesOf(value);
-  if (roles.length === 0 && values.length > 0)
+  if (roles.length === 0 && !(Array.isArray(value) && value.length === 0))
     return [`${name} is ${quoteJson(value)}: only strings are roles`];
   if (roles.some((role) => role.startsWith('[') && role.endsWith(']')))
     return [`${name} has a list that is written as one string: in Keycloak, its mapper lacks "Multivalued"`];
+  if (roles.some((role) => role.startsWith('{') && role.endsWith('}')))
+    return [`${name} has an object that is written as one string`];
   return roles.some((role) => /[\s,;]/.test(role))
     ? [`a string of ${name} is one role, and never split`]
     : [];
