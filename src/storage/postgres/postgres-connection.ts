@@ -204,10 +204,7 @@ export class PostgresConnection {
     }
   }
 
-  /**
-   * Ends the connection: politely, or with a request to cancel the running statement. A server that is slow to release it
-   * is asked again and again. Called once; resolves as `left` does.
-   */
+  /** Ends the connection politely, or cancels its statement, again and again. Called once; resolves as `left` does. */
   async leave(): Promise<void> {
     const isOver = () => this.#ended && !this.#working;
     let last: NodeJS.Timeout | undefined;

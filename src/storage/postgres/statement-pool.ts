@@ -99,10 +99,7 @@ export class StatementPool implements AsyncDisposable {
     if (this.#cluster.mayHideRows) await this.read(seeAllOf(table));
   }
 
-  /**
-   * Rejects when the database does not answer, takes no writes, or would lose them in a crash. In the last two cases
-   * every open connection is taken out of use.
-   */
+  /** Rejects without an answer; and, with open connections out of use, without writes or where a crash loses them. */
   async check(): Promise<void> {
     const [state] = await this.read<State>({ name: 'check', text: STATE });
     if (state === undefined) throw new StoreUnavailable('The database said nothing of itself');

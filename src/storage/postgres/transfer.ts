@@ -38,11 +38,7 @@ const rows = ['integer', ...MEMBERS.map(({ kind }) => kind)]
   .join(', ');
 const ADD_TODOS = `INSERT INTO todos (id, ${COLUMNS}) OVERRIDING SYSTEM VALUE SELECT * FROM unnest(${rows})`;
 
-/**
- * Connects to a database to export it, while instances use it: one transaction that reads one snapshot.
- *
- * @throws {OperatorError} when it cannot be reached, or has an older or a newer schema.
- */
+/** Connects to export one snapshot. @throws {OperatorError} when there is no connection, or another schema. */
 export function openExport(connectionString: string): Promise<ExportSource> {
   return begin(connectionString, checkReadableSchema, SNAPSHOT, sourceBy);
 }

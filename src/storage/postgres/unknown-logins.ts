@@ -5,10 +5,7 @@ import { ServerUnfit } from './error.ts';
 /** Methods by their numbers: https://www.postgresql.org/docs/current/protocol-message-formats.html */
 const METHODS: Readonly<Record<string, string>> = { 7: 'GSSAPI', 9: 'SSPI' };
 
-/**
- * Makes an error of the connection of what the driver throws until it has logged in, which would end the process. Called
- * before the driver connects.
- */
+/** Makes an error of the connection of what the driver throws before its login, which would end the process. */
 export function refuseUnknownLogins(connection: Connection, encrypted: boolean): void {
   let loggedIn = false;
   const fail = (error: unknown): void => {

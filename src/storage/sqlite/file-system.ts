@@ -48,10 +48,7 @@ export function isMountedAlone(file: string, platform = process.platform): boole
   }
 }
 
-/**
- * The id of the mount that a path is on (https://man7.org/linux/man-pages/man5/proc_pid_fdinfo.5.html); undefined without
- * `/proc`.
- */
+/** The mount of a path (https://man7.org/linux/man-pages/man5/proc_pid_fdinfo.5.html); undefined without `/proc`. */
 function mountOf(path: string): string | undefined {
   const descriptor = openSync(path, O_PATH);
   try {

@@ -194,12 +194,7 @@ export function lookAt({ identities }: KnownFile): Failure | undefined {
   return unseen;
 }
 
-/**
- * Another connection to a known file; it makes none.
- *
- * @param timeout Milliseconds to wait for another program's lock.
- * @throws Error when the file is not there, is another one, or cannot be looked at.
- */
+/** Another connection to a known file, with a `timeout` in ms. @throws Error when it is gone, another, or unseen. */
 export function openKnown(file: KnownFile, timeout: number): DatabaseSync {
   const database = new DatabaseSync(existing(file.path), { timeout });
   const found = lookAt(file);
