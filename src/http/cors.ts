@@ -105,5 +105,5 @@ export function readOrigins(settings: Settings): readonly string[] {
 
 function originOf(text: string): string | undefined {
   const url = URL.parse(text);
-  return url?.origin === text && /^https?:$/.test(url.protocol) && isOneAddress(text) ? text : undefined;
+  return url?.origin === text && /^https?:[^*]+$/.test(text) && isOneAddress(text) ? text : undefined;
 }

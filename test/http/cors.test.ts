@@ -212,6 +212,7 @@ describe('CORS', { concurrency: true }, () => {
     'https://app.example:443',
     'https://{app}.example',
     'https://$app.example',
+    'https://*.app.example',
   ]) {
     test(`the origin ${value} is a fault of the configuration`, async () => {
       const read = readConfig({ profile: 'error-demo' }, { TODO_CORS_ORIGINS: value });
