@@ -191,6 +191,12 @@ const PASTED: readonly (readonly [string, string])[] = [
     '{"access_token":"a.b.c"}',
     `${NO_FORM} It is the whole answer of the provider: the token is its member "access_token".`,
   ],
+  ['', `${NO_FORM} It is empty: the program had no token.`],
+  ['[object Promise]', `${NO_FORM} It is "[object Promise]": the program has not waited for the token.`],
+  ['{"error":"invalid_grant"}', `${NO_FORM} It is JSON without "access_token".`],
+  ...['<!DOCTYPE html>', '<html lang="en">'].map(
+    (text) => [text, `${NO_FORM} It is a page, as of an error or a login.`] as const,
+  ),
   ...['{{token}}', '{token}', '$TOKEN', '<ACCESS_TOKEN>', '%TOKEN%'].map(
     (text) => [text, `${NO_FORM} It is "${text}": a placeholder that no token has replaced.`] as const,
   ),

@@ -56,9 +56,8 @@ export function readJwk(jwk: unknown): VerificationKey | SkippedKey {
   if (kid !== undefined && keyId === undefined)
     return { kind: 'unfit', keyId, reason: 'its kid is not a string' };
   if (kty === 'oct') return { kind: 'secret', keyId, reason: 'it is a symmetric key' };
-  if (SECRET_MEMBERS.some((name) => Object.hasOwn(jwk, name))) {
+  if (SECRET_MEMBERS.some((name) => Object.hasOwn(jwk, name)))
     return { kind: 'secret', keyId, reason: 'it is a private key' };
-  }
   const kind = isForOtherUse(jwk) ? 'other-use' : 'unfit';
   if (use !== undefined && use !== 'sig')
     return { kind, keyId, reason: `its use must be "sig", received ${quoteShort(use)}` };
@@ -90,9 +89,8 @@ export function fromPublicKey(
   const fitting = fittingAlgorithms(material);
   if (typeof fitting === 'string') return { kind: 'unfit', keyId, reason: fitting };
   const admitted = alg === undefined ? fitting : fitting.filter((name) => name === readAlgorithm(alg));
-  if (admitted.length === 0) {
+  if (admitted.length === 0)
     return { kind: 'unfit', keyId, reason: `its alg must be one of ${fitting.join(', ')} when present` };
-  }
   const spki = material.export({ type: 'spki', format: 'der' });
   const identity = JSON.stringify([keyId ?? null, admitted, spki.toString('base64')]);
   const algorithms = new Map(admitted.map((name) => [name, verifyWith(material, name)]));

@@ -77,9 +77,8 @@ export function readToken(compact: string): UnverifiedToken | RefusedToken {
   if (Object.hasOwn(parameters, 'kid') && typeof parameters.kid !== 'string')
     return refuse('header-form', undefined, parameters);
   const keyId = typeof parameters.kid === 'string' ? parameters.kid : undefined;
-  if (REFUSED_PARAMETERS.some((name) => Object.hasOwn(parameters, name))) {
+  if (REFUSED_PARAMETERS.some((name) => Object.hasOwn(parameters, name)))
     return refuse('header-parameter', keyId, parameters);
-  }
   const type = Object.hasOwn(parameters, 'typ') ? readType(parameters.typ) : undefined;
   if (Object.hasOwn(parameters, 'typ') && type === undefined) return refuse('kind', keyId, parameters);
   const algorithm = Object.hasOwn(parameters, 'alg') ? readAlgorithm(parameters.alg) : undefined;

@@ -53,8 +53,12 @@ const BEFORE = /^(?:(?:authorization|bearer|jwt|token|dpop|basic)(?:(?:\s|:|%20)
 /** Texts in the place of a token, by their first form that fits; "…" is the text. */
 const PASTED: readonly (readonly [RegExp, string])[] = [
   [/^(?:undefined|null|none|nil|nan|true|false)$/i, 'It is the word …: the program had no token when it made the request.'],
+  [/^$/, 'It is empty: the program had no token.'],
+  [/^\[object Promise\]$/, 'It is …: the program has not waited for the token.'],
   [/^\[object /, 'It is …: the program has sent an object, and the token is a member of it.'],
   [/^\{.*"access_token"/s, 'It is the whole answer of the provider: the token is its member "access_token".'],
+  [/^\{\s*"/, 'It is JSON without "access_token".'],
+  [/^<(?:!doctype|html)/i, 'It is a page, as of an error or a login.'],
   [/^[{<$%]/, 'It is …: a placeholder that no token has replaced.'],
   [/["'`“”‘’]/, 'It has quotation marks in it.'],
   [/\s/, 'It has white space in it.'],
