@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { registerHooks } from 'node:module';
 import { DatabaseSync } from 'node:sqlite';
@@ -26,6 +27,9 @@ const { createKey } = await import('../../src/shared-list/create-keys.ts');
 const { MEMBERS, represent } = await import('../../src/shared-list/members.ts');
 const { ADD, columnValues, prepareFind } = await import('../../src/storage/sqlite/row.ts');
 const { readExport } = await import('../../src/storage/transfer/read-export.ts');
+const { exportParts } = await import('../../src/storage/transfer/write-export.ts');
+const { openExport } = await import('../../src/storage/postgres/transfer.ts');
+const { PostgresServer } = await import('./postgres-server.ts');
 
 const MILK = { title: 'Buy milk', categoryId: 1 };
 const ALL = { ...MILK, addedText: 'Two litres', addedFlag: false, addedNumber: 1 };
@@ -106,4 +110,20 @@ test('a line of an export may be without a missing member, and has any text that
   assert.deepEqual(await read(JSON.stringify({ ...todo, addedText }).replace(addedText, escaped)), [
     { ...todo, addedText },
   ]);
+});
+
+test('a member that may be missing is no part of the export of a todo of PostgreSQL that lacks it [E1]', async () => {
+  await using server = await PostgresServer.start();
+  const url = await server.makeDatabase();
+  // In a process of its own, which has no other members.
+  execFileSync(process.execPath, ['src/start.js', 'migrate', '--database', url], { stdio: 'ignore' });
+  await server.execute(
+    url,
+    `ALTER TABLE todos ADD COLUMN added_text text, ADD COLUMN added_flag boolean, ADD COLUMN added_number integer DEFAULT 3;
+     INSERT INTO todos (title, category_id) VALUES ('Buy milk', 1)`,
+  );
+  await using source = await openExport(url);
+  const parts = await Array.fromAsync(exportParts(source));
+  const text = parts.map((part) => part.text).join('');
+  assert.ok(text.includes(`\n${kept(MILK)}\n`), text);
 });

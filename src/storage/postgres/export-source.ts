@@ -41,13 +41,17 @@ export async function sourceBy(ask: Ask): Promise<ExportRows> {
     let last: unknown = null;
     do {
       const rows = await ask<StoredRow>({ text: READ[kind], values: [last] });
-      if (rows.length > 0) yield rows;
+      if (rows.length > 0) yield rows.map(withoutNulls);
       last = rows.at(-1)?.[TABLES[kind].columns[0].name];
     } while (last !== undefined && last !== null);
   }
 
   return { counts, highestId: ever.highest, parts, check: async () => void (await ask('SELECT')) };
 }
+
+/** A row whose members are undefined where they are missing, as those of a request are. */
+const withoutNulls = (row: StoredRow): StoredRow =>
+  Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value ?? undefined]));
 
 /** The sequence that gives out the ids of a table, as SQL writes it. */
 export async function sequenceOf(table: string, ask: Ask): Promise<string> {
