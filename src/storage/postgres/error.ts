@@ -56,8 +56,11 @@ export const OF_ALL_CONNECTIONS = [READ_ONLY_SQL_TRANSACTION, FEATURE_NOT_SUPPOR
 export const OF_CONNECTION = [FEATURE_NOT_SUPPORTED, ...IDLE_SESSION_TIMEOUT, ...OF_NAMES];
 
 const PROTOCOL_VIOLATION = ['08P01'];
-/** Violated constraint; error of a function; value of a generated column; published table without replica identity. */
-const REFUSAL = /^(?:23|P0|428C9|55000)/;
+/**
+ * A value that cannot be computed; violated constraint; value of a generated column; published table without replica
+ * identity; error of a foreign table; error of a function, whose class may be one that is left to users.
+ */
+const REFUSAL = /^(?:22(?!00H|P02)|23|428C9|55000|HV|[6-9I-WYZ])/;
 const SEQUENCE_GENERATOR_LIMIT_EXCEEDED = '2200H';
 const LOCK_NOT_AVAILABLE = ['55P03'];
 
@@ -182,11 +185,6 @@ export function refuserOf(error: unknown): string | undefined {
 /** Whether a rule refuses the statement. The server does not translate the name of its function. */
 function isOfRule(error: DatabaseError): boolean {
   return error.code === FEATURE_NOT_SUPPORTED && error.routine === 'RewriteQuery';
-}
-
-/** Whether row security would have filtered rows then. The server does not translate the name of its function. */
-export function isOfRowSecurity(error: unknown): boolean {
-  return error instanceof DatabaseError && error.routine === 'check_enable_rls';
 }
 
 /** Codes of PostgreSQL, and of poolers, for a statement that asks for nothing but settings. */

@@ -3,7 +3,7 @@ import { messageOf } from '../../lib/errors.ts';
 import { StoreBroken } from '../../shared-list/store.ts';
 import { singleFlight } from '../list/single-flight.ts';
 import { refusalLog, schemaLog } from '../refusals.ts';
-import { hasCode, isIdTaken, isOfRowSecurity, refuserOf, SCHEMA_ERRORS } from './error.ts';
+import { hasCode, isIdTaken, refuserOf, SCHEMA_ERRORS } from './error.ts';
 import type { Ask } from './postgres-connection.ts';
 import { IN_ROWS, TO_SERVE } from './requirements.ts';
 import type { StatementPool } from './statement-pool.ts';
@@ -41,16 +41,13 @@ export class SchemaHealth implements Disposable {
     } catch (error) {
       if (error instanceof StoreBroken) this.#logRefusal(error);
       if (await this.#isOfSchema(error)) throw new StoreBroken(this.#fault, { cause: error });
-      if (isIdTaken(error)) {
-        const refused = new StoreBroken(messageOf(error), { cause: error });
-        this.#logRefusal(refused);
-        throw refused;
-      }
-      if (!hasCode(error, SCHEMA_ERRORS)) throw error;
-      if (tries === TRIES)
-        throw isOfRowSecurity(error) ? new StoreBroken(messageOf(error), { cause: error }) : error;
+      const isLacking = hasCode(error, SCHEMA_ERRORS);
       // The missing part may be there again.
-      return this.watch(ask, tries + 1);
+      if (isLacking && tries < TRIES) return this.watch(ask, tries + 1);
+      if (!isLacking && !isIdTaken(error)) throw error;
+      const refused = new StoreBroken(messageOf(error), { cause: error });
+      this.#logRefusal(refused);
+      throw refused;
     }
   }
 
@@ -64,7 +61,7 @@ export class SchemaHealth implements Disposable {
     clearInterval(this.#refreshing);
   }
 
-  /** Whether the schema is at fault. An error of this kind that stays is a bug when nothing of the schema is missing. */
+  /** Whether the schema is at fault. An error of this kind that stays is a refusal by a part of others when nothing is missing. */
   async #isOfSchema(error: unknown): Promise<boolean> {
     if (!isIdTaken(error) && !hasCode(error, SCHEMA_ERRORS)) return false;
     // While something is missing, the timer repeats the check.
