@@ -34,8 +34,7 @@ function explainShape(path: ClaimPath, value: unknown, isConfigured: boolean): s
     return rolesOf(value).length > 0 ? [] : [`${name} is an object without roles: ${counts}`];
   }
   const roles = rolesOf(value);
-  if (roles.length === 0 && !(Array.isArray(value) && value.length === 0))
-    return [`${name} is ${quoteJson(value)}: only strings are roles`];
+  if (roles.length < [value].flat().length) return [`${name} is ${quoteJson(value)}: only strings are roles`];
   if (roles.some((role) => role.startsWith('[') && role.endsWith(']')))
     return [`${name} has a list that is written as one string: in Keycloak, its mapper lacks "Multivalued"`];
   if (roles.some((role) => role.startsWith('{') && role.endsWith('}')))
