@@ -49,13 +49,9 @@ export class StatementPool implements AsyncDisposable {
     return this.#run(statement, 'read');
   }
 
-  /**
-   * The rows of a statement that may change something, committed on its own. Errors about it are passed on.
-   *
-   * @param until Time of `performance.now()` at which the wait for a connection and for the answer is over.
-   */
-  write<Row extends QueryResultRow>(statement: Statement, until?: number): Promise<readonly Row[]> {
-    return this.#run(statement, 'write', until);
+  /** The rows of a statement that may change something, committed on its own. Errors about it are passed on. */
+  write<Row extends QueryResultRow>(statement: Statement): Promise<readonly Row[]> {
+    return this.#run(statement, 'write');
   }
 
   /**
@@ -116,32 +112,25 @@ export class StatementPool implements AsyncDisposable {
   }
 
   // Callbacks: with promises the driver captures a stack for each statement.
-  #run<Row extends QueryResultRow>(
-    statement: Statement,
-    kind: 'read' | 'write',
-    until = Number.POSITIVE_INFINITY,
-  ): Promise<readonly Row[]> {
-    const left = (mostMs: number) => Math.max(1, Math.min(mostMs, Math.ceil(until - performance.now())));
-    const { connectionMs, answerMs } = this.#limits;
+  #run<Row extends QueryResultRow>(statement: Statement, kind: 'read' | 'write'): Promise<readonly Row[]> {
     return new Promise((resolve, reject) => {
       let tries = 0;
       let repeated = kind === 'write';
       const attempt: OnConnection = (failure, connection) => {
         if (connection === undefined) return reject(failure);
         tries += 1;
-        connection.ask<Row>(statement, { withinMs: left(answerMs) }, (error, rows) => {
+        connection.ask<Row>(statement, { withinMs: this.#limits.answerMs }, (error, rows) => {
           this.#learn(error);
           if (hasCode(error, OF_CONNECTION)) this.#pool.drop(connection);
           else this.#pool.put(connection);
           if (error === undefined) return resolve(rows);
           const elsewhere = hasCode(error, OF_CONNECTION) && !repeated;
           repeated ||= elsewhere;
-          if (elsewhere || (hasCode(error, RETRIABLE) && tries < TRIES))
-            return this.#pool.take(attempt, left(connectionMs));
+          if (elsewhere || (hasCode(error, RETRIABLE) && tries < TRIES)) return this.#pool.take(attempt);
           reject(toStoreError(error, kind));
         });
       };
-      this.#pool.take(attempt, left(connectionMs));
+      this.#pool.take(attempt);
     });
   }
 }
