@@ -213,7 +213,7 @@ for (const [name, value] of [
 test('a connection keeps nothing of the statements that were refused on it', async () => {
   await using pool = openPool(server.url);
   for (let time = 0; time < 20; time += 1) {
-    await assert.rejects(pool.read({ text: 'SELECT 1/0' }), { code: '22012' });
+    await assert.rejects(pool.read({ text: 'SELECT 1/0' }), { message: 'division by zero' });
   }
   // A warning of too many listeners would be a failure.
 });
