@@ -196,7 +196,7 @@ describe('The days of a machine', { concurrency: false, skip: noPrograms('curl')
       ) ?? [];
     assert.equal(next, '26');
     const kept = await machine.does(`todo-service check --database sqlite:${old}`);
-    assert.match(kept, /\ntodos +25\nAll is well\.\n$/);
+    assert.match(kept, /\ntodos +25\ndefinitions +compared\nAll is well\.\n$/);
     known = saved;
     await isWhole();
     await write(21, 3);
