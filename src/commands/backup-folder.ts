@@ -6,7 +6,7 @@ import { OperatorError } from '../lib/operator-error.ts';
 import { printOneUnfinished } from './unfinished.ts';
 
 /** The ending of a copy: of SQLite, or of an export of PostgreSQL. Neither counts for the other. */
-export type Ending = 'db' | 'jsonl';
+type Ending = 'db' | 'jsonl';
 
 /** A copy, an unfinished copy, and the files that SQLite keeps beside that. */
 const FORM = /^(todos-\d{8}T\d{6}Z\.(db|jsonl))(\.\w+\.partial(?:-journal|-wal|-shm)?)?$/;

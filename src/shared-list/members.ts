@@ -1,7 +1,7 @@
 import { type EntityTag, entityTag } from './entity-tags.ts';
 
 /** Longest title, in Unicode code points (contract Limits). */
-export const TITLE_MAX_LENGTH = 100;
+const TITLE_MAX_LENGTH = 100;
 
 /** Largest todo id and category id: the top of the signed 32-bit range (contract Limits). */
 export const MAX_ID = 2_147_483_647;

@@ -41,8 +41,8 @@ export function refuseUnknownLogins(connection: Connection, encrypted: boolean):
 }
 
 /**
- * The message that has begun, of bytes that begin with one; undefined behind an error or a notice that lacks its final byte. The
- * driver would look for that for ever: pgagroal 2.1 leaves it out where it has no connection to the server.
+ * The message that has begun, of bytes that begin with one; undefined behind an error or a notice that lacks its final byte.
+ * The driver would look for that for ever: pgagroal 2.1 leaves it out where it has no connection to the server.
  */
 function restOf(bytes: Buffer): Buffer | undefined {
   let at = 0;
