@@ -1,9 +1,10 @@
 // What requests cost, beside another checkout: node bench/compare.ts --help
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { clientsOf, drive, startLoaded } from '../test/endurance/load.ts';
 import { PostgresServer } from '../test/storage/postgres-server.ts';
 import { temporaryFolder } from '../test/support/folder.ts';
-import { processorSeconds } from '../test/support/process-figures.ts';
+import { familySeconds, processorSeconds } from '../test/support/process-figures.ts';
 import { scriptFlags } from '../test/support/script-flags.ts';
 import { quantile } from '../test/support/steadily.ts';
 import { makeTodos } from './make-todos.ts';
@@ -11,11 +12,11 @@ import { makeTodos } from './make-todos.ts';
 const HELP = `Usage: node bench/compare.ts [flags]
 
 Asks services of this checkout and of another one as fast as it goes, in turns, each with a database of its own: one todo,
-creates, creates with a new Idempotency-Key, replaces, lists of which each comes after a replace, and on SQLite lists of
-20 todos, 1,000 (72 KB) and 10,000 that stay. Prints the medians of the microseconds of processor that each service took for
-a request and of requests a second, and those of this checkout by the other's, of the same round. Processor time means
-something where other programs run, throughput little. Without --before both are this checkout: how far from 1 the machine
-makes a ratio. On Linux.
+creates, creates with a new Idempotency-Key, replaces, lists of which each comes after a replace, in a database without
+creates, and on SQLite lists of 20 todos, 1,000 (72 KB) and 10,000 that stay. Prints the medians of the microseconds of
+processor that each service took for a request, and PostgreSQL for it, and of requests a second, and those of this checkout
+by the other's, of the same round. Processor time means something where other programs run, throughput little. Without
+--before both are this checkout: how far from 1 the machine makes a ratio. On Linux.
 
   --before FOLDER  a checkout with node_modules
   --clients N      default 16
@@ -38,10 +39,12 @@ const { before, clients, rounds, seconds, todos, postgresql, synced, admin } = s
 const KINDS = {
   'one todo': 'readOne',
   replace: 'replace',
-  'list after a replace': 'replaceAndList',
   create: 'create',
   'create with a key': 'createOnce',
 } as const;
+
+/** What PostgreSQL took is a figure where there is one. */
+const FIGURES = ['microseconds', ...(postgresql ? (['ofPostgresql'] as const) : []), 'perSecond'] as const;
 
 const LISTS = [20, 1_000, 10_000];
 
@@ -50,6 +53,10 @@ const parts = new AsyncDisposableStack();
 const server = postgresql
   ? parts.use(await PostgresServer.start(`fsync=${synced ? 'on' : 'off'}`))
   : undefined;
+
+const [postmaster] =
+  server === undefined ? [] : readFileSync(`${server.dataFolder}/postmaster.pid`, 'utf8').split('\n');
+const serverSeconds = () => (postmaster === undefined ? 0 : familySeconds(Number(postmaster)));
 
 /** A service of a checkout, on a database. @returns what asks it, and what does one thing for a while and measures it. */
 async function start(checkout: string | undefined, database: string | undefined, size: number) {
@@ -62,30 +69,41 @@ async function start(checkout: string | undefined, database: string | undefined,
   const measure = async (run: () => Promise<void>) => {
     const began = performance.now();
     const used = processorSeconds(service.pid);
+    const ofServer = serverSeconds();
     const done = await drive(clients, seconds * 1_000, run);
     if (own.unavailable() > 0) throw new Error(`${own.unavailable()} answers were 503`);
     return {
       microseconds: ((processorSeconds(service.pid) - used) * 1e6) / done,
+      ofPostgresql: ((serverSeconds() - ofServer) * 1e6) / done,
       perSecond: (done * 1_000) / (performance.now() - began),
     };
   };
   return { own, measure };
 }
 
+/** A service with todos, on a database that is empty before. */
+async function startFilled(checkout: string | undefined) {
+  const service = await start(checkout, await server?.makeDatabase(), todos);
+  for (let made = 0; made < todos; made += 1) await service.own.create();
+  return service;
+}
+
 type Figures = Awaited<ReturnType<Awaited<ReturnType<typeof start>>['measure']>>;
 
 /** By name, what a service of a checkout does and measures. */
 async function casesOf(checkout?: string): Promise<Readonly<Record<string, () => Promise<Figures>>>> {
-  const { own, measure } = await start(checkout, await server?.makeDatabase(), todos);
-  for (let made = 0; made < todos; made += 1) await own.create();
+  const [{ own, measure }, listing] = await Promise.all([startFilled(checkout), startFilled(checkout)]);
   const cases = Object.entries(KINDS).map(([name, kind]) => [name, () => measure(own[kind])] as const);
-  const lists = [];
+  // Its list must not grow by the creates of whichever service is faster.
+  const lists: (typeof cases)[number][] = [
+    ['list after a replace', () => listing.measure(listing.own.replaceAndList)],
+  ];
   for (const size of server === undefined ? LISTS : []) {
     const folder = parts.use(await temporaryFolder());
     const path = join(folder.path, 'todos.db');
     await makeTodos(path, size, "printf('%023d', i), false, 1");
     const listed = await start(checkout, `sqlite:${path}`, size);
-    lists.push([`list of ${size}`, () => listed.measure(() => listed.own.list())] as const);
+    lists.push([`list of ${size}`, () => listed.measure(() => listed.own.list())]);
   }
   return Object.fromEntries([...cases, ...lists]);
 }
@@ -105,7 +123,7 @@ try {
     }
   }
   for (const [name, figures] of found) {
-    const medians = (['microseconds', 'perSecond'] as const).map((figure) => {
+    const medians = FIGURES.map((figure) => {
       const now = figures.now.map((each) => each[figure]);
       const then = figures.before.map((each) => each[figure]);
       const ratios = now.map((value, round) => value / (then[round] ?? Number.NaN));
