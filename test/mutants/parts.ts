@@ -118,7 +118,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
     ],
   },
   'postgres-store': {
-    source: ['src/storage/postgres/{add-once,list,store}.ts'],
+    source: ['src/storage/postgres/{add-once,list,sharing,store,writes}.ts'],
     tests: [
       'src/storage/postgres/add-once.test.ts',
       'src/storage/postgres/store.test.ts',
@@ -126,6 +126,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
       'test/storage/postgres-failures.test.ts',
       'test/storage/postgres-list.test.ts',
       'test/storage/postgres-schema.test.ts',
+      'test/storage/postgres-shared-writes.test.ts',
     ],
     without: 'generated titles|whatever|sixteen clients',
   },

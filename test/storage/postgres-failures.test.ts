@@ -104,6 +104,8 @@ test('who waits too long for a connection is refused', async () => {
   while (!(await succeeds(async () => store.list())));
   const lock = await server.lock(url);
   const write = store.remove(1);
+  // Writes of one turn share a statement.
+  await setImmediate();
   await readsAreRefused(store);
   await assert.rejects(async () => store.find(1), { message: /none was free in 1000 ms$/ });
   await lock[Symbol.asyncDispose]();

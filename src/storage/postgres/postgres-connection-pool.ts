@@ -88,31 +88,30 @@ export class ConnectionPool implements AsyncDisposable {
     clearTimeout(timer);
   }
 
-  /** Calls back with a connection, or with the reason why there is none in time. */
-  take(onConnection: OnConnection): void {
+  /** Calls back with a connection, or with the reason why there is none within so many milliseconds. */
+  take(onConnection: OnConnection, withinMs = this.#limits.connectionMs): void {
     const idle = this.#idle.at(-1);
     if (this.#ending) {
       onConnection(noConnection(CLOSED));
     } else if (idle === undefined) {
-      this.#wait(onConnection);
+      this.#wait(onConnection, withinMs);
     } else if (this.#isUsable(idle)) {
       this.#idle.pop();
       onConnection(undefined, idle);
     } else {
       this.#discard(idle);
-      this.take(onConnection);
+      this.take(onConnection, withinMs);
     }
   }
 
-  #wait(onConnection: OnConnection): void {
-    const { connectionMs } = this.#limits;
+  #wait(onConnection: OnConnection, withinMs: number): void {
     const waiting: OnConnection = (failure, connection) => {
       limit.clear();
       this.#waiting.delete(waiting);
       onConnection(failure, connection);
     };
-    const limit = timeLimit(connectionMs, () => {
-      waiting(this.#failure ?? noConnection(`none was free in ${connectionMs} ms`));
+    const limit = timeLimit(withinMs, () => {
+      waiting(this.#failure ?? noConnection(`none was free in ${withinMs} ms`));
     });
     this.#waiting.add(waiting);
     this.#grow();

@@ -49,9 +49,13 @@ export class StatementPool implements AsyncDisposable {
     return this.#run(statement, 'read');
   }
 
-  /** The rows of a statement that may change something, committed on its own. Errors about it are passed on. */
-  write<Row extends QueryResultRow>(statement: Statement): Promise<readonly Row[]> {
-    return this.#run(statement, 'write');
+  /**
+   * The rows of a statement that may change something, committed on its own. Errors about it are passed on.
+   *
+   * @param until Time of `performance.now()` at which the wait for a connection and for the answer is over.
+   */
+  write<Row extends QueryResultRow>(statement: Statement, until?: number): Promise<readonly Row[]> {
+    return this.#run(statement, 'write', until);
   }
 
   /**
@@ -112,25 +116,32 @@ export class StatementPool implements AsyncDisposable {
   }
 
   // Callbacks: with promises the driver captures a stack for each statement.
-  #run<Row extends QueryResultRow>(statement: Statement, kind: 'read' | 'write'): Promise<readonly Row[]> {
+  #run<Row extends QueryResultRow>(
+    statement: Statement,
+    kind: 'read' | 'write',
+    until = Number.POSITIVE_INFINITY,
+  ): Promise<readonly Row[]> {
+    const left = (mostMs: number) => Math.max(1, Math.min(mostMs, Math.ceil(until - performance.now())));
+    const { connectionMs, answerMs } = this.#limits;
     return new Promise((resolve, reject) => {
       let tries = 0;
       let repeated = kind === 'write';
       const attempt: OnConnection = (failure, connection) => {
         if (connection === undefined) return reject(failure);
         tries += 1;
-        connection.ask<Row>(statement, { withinMs: this.#limits.answerMs }, (error, rows) => {
+        connection.ask<Row>(statement, { withinMs: left(answerMs) }, (error, rows) => {
           this.#learn(error);
           if (hasCode(error, OF_CONNECTION)) this.#pool.drop(connection);
           else this.#pool.put(connection);
           if (error === undefined) return resolve(rows);
           const elsewhere = hasCode(error, OF_CONNECTION) && !repeated;
           repeated ||= elsewhere;
-          if (elsewhere || (hasCode(error, RETRIABLE) && tries < TRIES)) return this.#pool.take(attempt);
+          if (elsewhere || (hasCode(error, RETRIABLE) && tries < TRIES))
+            return this.#pool.take(attempt, left(connectionMs));
           reject(toStoreError(error, kind));
         });
       };
-      this.#pool.take(attempt);
+      this.#pool.take(attempt, left(connectionMs));
     });
   }
 }

@@ -6,7 +6,6 @@ import {
   type Todo,
   type TodoMembers,
   type TodoRepresentation,
-  valuesOf,
 } from '../../shared-list/members.ts';
 import { type CreateOutcome, StoreBroken, type TodoStore } from '../../shared-list/store.ts';
 import { LEFT_OUT } from '../refusals.ts';
@@ -19,20 +18,13 @@ import { isCategoryMissing } from './error.ts';
 import { SchemaHealth } from './health.ts';
 import { openPostgresList } from './list.ts';
 import type { Limits } from './postgres-connection-pool.ts';
-import { COLUMNS, parametersFrom, SELECTED } from './row.ts';
+import { SELECTED } from './row.ts';
 import { prepareToServe, sizeOf } from './schema.ts';
 import { StatementPool } from './statement-pool.ts';
 import { openPurge } from './tombstone-purge.ts';
+import { writesOf } from './writes.ts';
 
 const FIND = `SELECT ${SELECTED} FROM todos WHERE id = ANY($1)`;
-const ADD = `INSERT INTO todos (${COLUMNS}) VALUES (${parametersFrom(1)}) RETURNING id`;
-
-// Each takes the id, and the `xmin` that was read or null. A missing row violates no foreign key: the todo is missing
-// before its category is (contract Endpoints A, rule 2).
-const REPLACE = `UPDATE todos SET (${COLUMNS}) = ROW (${parametersFrom(3)})
-  WHERE id = $1 AND ($2::xid IS NULL OR xmin = $2) RETURNING id`;
-const REMOVE = 'DELETE FROM todos WHERE id = $1 AND ($2::xid IS NULL OR xmin = $2) RETURNING id';
-
 // The columns that decide preconditions. `xmin` differs after every later write of the row.
 const VERSIONED = `${SELECTED}, xmin::text AS version`;
 const READ_ROW = `SELECT ${VERSIONED} FROM todos WHERE id = $1`;
@@ -95,15 +87,15 @@ export async function openPostgresStore(
   const health = parts.use(new SchemaHealth(database, logEvent));
   const opened = parts.move();
   const findOne = findTogether(database);
+  const writes = writesOf(database, limits.connectionMs + answerMs);
   const addOnce = addingOnce(database);
   const size = sizeOf(database);
 
   async function add(todo: TodoMembers): Promise<CreateOutcome> {
     try {
-      const values = valuesOf(todo);
-      const [added] = await database.write<{ id: number }>({ name: 'add', text: ADD, values });
-      if (added === undefined) throw new StoreBroken(LEFT_OUT);
-      return represent({ id: added.id, ...todo });
+      const id = await writes.add(todo);
+      if (id === undefined) throw new StoreBroken(LEFT_OUT);
+      return represent({ id, ...todo });
     } catch (error) {
       if (isCategoryMissing(error)) return 'category-missing';
       throw error;
@@ -111,8 +103,7 @@ export async function openPostgresStore(
   }
 
   async function replace(id: number, replacement: TodoMembers, preconditions: Preconditions) {
-    const write: Change = (version) =>
-      database.write({ name: 'replace', text: REPLACE, values: [id, version, ...valuesOf(replacement)] });
+    const write: Change = (version) => writes.replace(id, version, replacement);
     // Without preconditions the foreign key decides, and needs no row of the categories to be seen.
     const read = () => (asksNothing(preconditions) ? readRow(id) : readBoth(id, replacement.categoryId));
     try {
@@ -124,8 +115,7 @@ export async function openPostgresStore(
   }
 
   async function remove(id: number, preconditions: Preconditions) {
-    const write: Change = (version) =>
-      database.write({ name: 'remove', text: REMOVE, values: [id, version] });
+    const write: Change = (version) => writes.remove(id, version);
     return (await refusalOf(write, preconditions, () => readRow(id))) ?? 'removed';
   }
 
@@ -138,7 +128,7 @@ export async function openPostgresStore(
     preconditions: Preconditions,
     read: () => Promise<Row | Missing>,
   ): Promise<Missing | 'precondition-failed' | undefined> {
-    if (asksNothing(preconditions) && (await write(null)).length > 0) return undefined;
+    if (asksNothing(preconditions) && (await write(null))) return undefined;
     let version: string | undefined;
     for (let tries = 0; tries < TRIES; tries += 1) {
       const row = await read();
@@ -146,7 +136,7 @@ export async function openPostgresStore(
       if (!preconditionsHold(preconditions, represent(row).etag)) return 'precondition-failed';
       if (row.version === version) break;
       version = row.version;
-      if ((await write(version)).length > 0) return undefined;
+      if (await write(version)) return undefined;
     }
     await database.checkNoneHidden('todos');
     throw new StoreBroken(LEFT_OUT);
@@ -193,8 +183,8 @@ export async function openPostgresStore(
   };
 }
 
-/** Sends a change of a todo with its `xmin`, or whatever that is. The row that was changed, if any. */
-type Change = (version: string | null) => Promise<readonly unknown[]>;
+/** Sends a change of a todo with its `xmin`, or whatever that is. Whether a row was changed. */
+type Change = (version: string | null) => Promise<boolean>;
 
 interface Row extends Todo {
   readonly version: string;
