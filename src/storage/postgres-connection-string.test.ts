@@ -221,7 +221,11 @@ const CANNOT: readonly [parameter: string, values: readonly string[], why: strin
     'must be a number of seconds from 1 to 10: a start ends within 10 s',
   ],
   ['gssencmode', ['require', 'Prefer', '', 's3cr3t'], 'must be "disable" or "prefer": TLS encrypts'],
-  ['client_encoding', ['LATIN1', 'auto', 'SQL_ASCII', 'UTF16', 'utf8%20', '', 's3cr3t'], 'must be "UTF8"'],
+  [
+    'client_encoding',
+    ['LATIN1', 'auto', 'SQL_ASCII', 'UTF16', 'utf8%20', 'xutf8', '', 's3cr3t'],
+    'must be "UTF8"',
+  ],
   [
     'channel_binding',
     ['required', 'Require', 'on', '1', '', 's3cr3t'],

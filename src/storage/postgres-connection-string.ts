@@ -25,6 +25,7 @@ const PARAMETERS = {
 } as const;
 
 type Name = keyof typeof PARAMETERS;
+type WithVariable = Exclude<Name, 'ssl'>;
 
 /** Values by their names in libpq. */
 type Values = Readonly<Partial<Record<Name, string>>>;
@@ -88,7 +89,7 @@ export function readConnectionString(text: string, variable: (name: string) => s
   const inString = valuesIn(text);
   const unsupported = UNSUPPORTED_VARIABLES.find((name) => variable(name) !== undefined);
   if (unsupported !== undefined) throw new NotUsable(`the variable ${unsupported} is not supported`);
-  const get = (name: Name) => inString[name] ?? variable(PARAMETERS[name] ?? '');
+  const get = (name: WithVariable) => inString[name] ?? variable(PARAMETERS[name]);
 
   /** The fault of a parameter, or of its variable where that decides. */
   const mustBe = (name: Name, wanted: string) =>
@@ -127,7 +128,7 @@ export function readConnectionString(text: string, variable: (name: string) => s
   const user = get('user') || userOfProcess();
   return {
     /** At least one, in the order in which they are tried. `host` is a name, an address, or the folder of a Unix socket. */
-    hosts: hostsOf(get('host') ?? 'localhost', get('port') ?? '5432'),
+    hosts: hostsOf(get('host') ?? '', get('port') ?? ''),
     user,
     database: get('dbname') || user,
     password: get('password'),
@@ -159,14 +160,13 @@ function valuesIn(text: string): Values {
       `${UNREADABLE}: in it write "@" as %40, "/" as %2F, "?" as %3F, "#" as %23, and "?" before parameters`,
     );
   const [, user, password, hostList = '', dbname, query = ''] = parts;
-  const listed = hostList === '' ? [] : hostList.split(',').map((host) => LISTED_HOST.exec(host));
-  if (listed.includes(null)) throw new NotUsable(UNREADABLE);
+  const listed = hostList === '' ? [] : hostList.split(',').map(hostIn);
   const values: { -readonly [Each in Name]?: string } = {};
   if (user) values.user = decoded(user);
   if (password) values.password = decoded(password);
   if (dbname) values.dbname = decoded(dbname);
-  if (listed.length > 0) values.host = listed.map((host) => decoded(host?.[1] ?? host?.[2] ?? '')).join();
-  values.port = listed.map((host) => host?.[3] ?? '').join();
+  if (listed.length > 0) values.host = listed.map(({ host }) => decoded(host)).join();
+  values.port = listed.map(({ port }) => port).join();
   if (/^,*$/.test(values.port)) delete values.port;
   const seen = new Set<string>();
   for (const pair of query === '' ? [] : query.replace(/&$/, '').split('&')) {
@@ -178,6 +178,13 @@ function valuesIn(text: string): Values {
     values[name] = decoded(pair.slice(at + 1));
   }
   return values;
+}
+
+function hostIn(text: string) {
+  const parts = LISTED_HOST.exec(text);
+  if (parts === null) throw new NotUsable(UNREADABLE);
+  const [, address, name = '', port = ''] = parts;
+  return { host: address ?? name, port };
 }
 
 function isKnown(name: string): name is Name {

@@ -17,6 +17,25 @@ export const PARTS: Readonly<Record<string, Part>> = {
     source: ['src/http/problem.ts', 'src/http/trace-id.ts'],
     tests: ['src/http/problem.test.ts', 'src/http/trace-id.test.ts', 'test/http/problems.test.ts'],
   },
+  body: {
+    source: ['src/http/{body,json-body}.ts'],
+    tests: ['test/http/bodies.test.ts', 'test/http/connections.test.ts', 'test/http/problems.test.ts'],
+  },
+  pipeline: {
+    source: ['src/http/{answer,call,cors,fault-answers,pipeline}.ts'],
+    tests: [
+      'src/http/answer.test.ts',
+      'test/http/bodies.test.ts',
+      'test/http/cors.test.ts',
+      'test/http/half-closed.test.ts',
+      'test/http/problems.test.ts',
+      'test/http/tags.test.ts',
+      'test/http/transport.test.ts',
+      'test/lifecycle/idle-at-stop.test.ts',
+      'test/telemetry/request-lines.test.ts',
+      'test/telemetry/traces.test.ts',
+    ],
+  },
   routes: { source: ['src/http/route.ts'], tests: ['src/http/route.test.ts'] },
   todo: {
     source: ['src/shared-list/{members,entity-tags,create-keys}.ts'],
@@ -33,14 +52,23 @@ export const PARTS: Readonly<Record<string, Part>> = {
     tests: ['src/shared-list/requests.test.ts', 'test/storage/added-members.test.ts'],
   },
   token: {
-    source: ['src/auth/token/*.ts', 'src/commands/explain/*.ts'],
+    source: ['src/auth/token/*.ts'],
     tests: [
       'src/auth/token/checks.test.ts',
+      'src/auth/token/identity.test.ts',
       'src/auth/token/refusal.test.ts',
       'test/auth/examine.test.ts',
       'test/auth/hostile-tokens.test.ts',
-      'test/auth/advice.test.ts',
       'test/auth/authenticate.test.ts',
+    ],
+  },
+  explain: {
+    source: ['src/commands/explain/*.ts'],
+    tests: [
+      'test/auth/examine.test.ts',
+      'test/auth/advice.test.ts',
+      'test/auth/hostile-tokens.test.ts',
+      'test/auth/proposals.test.ts',
     ],
   },
   settings: {
@@ -50,6 +78,20 @@ export const PARTS: Readonly<Record<string, Part>> = {
       'src/settings/table.test.ts',
       'test/documents/settings.test.ts',
       'test/auth/settings.test.ts',
+    ],
+  },
+  service: {
+    source: ['src/server/{admin,config,descriptors,engines,service}.ts'],
+    tests: [
+      'test/auth/settings.test.ts',
+      'test/commands/config.test.ts',
+      'test/commands/healthcheck.test.ts',
+      'test/commands/texts.test.ts',
+      'test/http/connection-limit.test.ts',
+      'test/lifecycle/start.test.ts',
+      'test/lifecycle/stop.test.ts',
+      'test/telemetry/admin.test.ts',
+      'test/telemetry/operators.test.ts',
     ],
   },
   'durable-files': {
@@ -115,6 +157,14 @@ export const PARTS: Readonly<Record<string, Part>> = {
       'src/storage/transfer/write-export.test.ts',
       'src/storage/transfer/read-export.test.ts',
       'src/storage/sqlite/transfer.test.ts',
+    ],
+  },
+  'connection-string': {
+    source: ['src/storage/postgres-connection-string.ts', 'src/storage/postgres/address.ts'],
+    tests: [
+      'src/storage/postgres-connection-string.test.ts',
+      'src/storage/postgres/address.test.ts',
+      'test/storage/postgres-access.test.ts',
     ],
   },
   'postgres-store': {

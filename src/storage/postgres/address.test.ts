@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { OperatorError } from '../../lib/operator-error.ts';
 import { addressOf } from './address.ts';
 
 /** Any file will do. */
@@ -16,6 +18,7 @@ const hosts: readonly [text: string, env: Record<string, string>, hosts: readonl
   ['postgres://todo@a,b/todos?target_session_attrs=read-write', {}, ['a 5432', 'b 5432']],
   ['postgres://todo@a:1,b:2,c/todos', {}, ['a 1', 'b 2', 'c 5432']],
   ['postgres://todo@[::1]:5433,b/todos', {}, ['::1 5433', 'b 5432']],
+  ['postgres://todo@[fe80::1%25eth0]:65535/todos', {}, ['fe80::1%eth0 65535']],
   ['postgres://todo@%2Fvar%2Frun%2Fpostgresql/todos', {}, ['/var/run/postgresql 5432']],
   ['postgres:///todos?host=a,b&port=1,2', {}, ['a 1', 'b 2']],
   ['postgres:///todos?host=a,b&port=6432', {}, ['a 6432', 'b 6432']],
@@ -55,15 +58,29 @@ test('a user and a database that are empty are as if left out, and a final "&" i
   assert.deepEqual(hostsOf('postgres://a/?user=&dbname=&port=&host=&'), ['localhost 5432']);
 });
 
+test('a process whose user has no name, as in a container, must be given one', {
+  skip: process.geteuid?.() !== 0 && 'needs root, who may become a user without a name',
+}, () => {
+  process.seteuid?.(1_234_567);
+  try {
+    assert.throws(() => addressOf('postgres://a', {}), {
+      message: 'Cannot open the database: it must name a user, because the user of this process has no name',
+    });
+    assert.equal(addressOf('postgres://todo@a', {}).config.database, 'todo');
+  } finally {
+    process.seteuid?.(0);
+  }
+});
+
 test('the database of a user is named like the user', () => {
   assert.equal(addressOf('postgres://todo@a', {}).config.database, 'todo');
 });
 
 for (const mode of ['verify-full', 'verify-ca', 'require', 'prefer']) {
-  test(`sslmode=${mode} verifies the certificate`, () => {
-    assert.deepEqual(addressOf(`postgres://a/todos?sslmode=${mode}`, {}).config.ssl, {
-      rejectUnauthorized: true,
-    });
+  test(`sslmode=${mode} verifies the certificate, and binds the channel as far as the server can`, () => {
+    const { config } = addressOf(`postgres://a/todos?sslmode=${mode}&channel_binding=prefer`, {});
+    assert.deepEqual(config.ssl, { rejectUnauthorized: true });
+    assert.equal(config.enableChannelBinding, true);
   });
 }
 
@@ -76,6 +93,35 @@ test('sslmode=no-verify encrypts without asking with whom, sslmode=disable not a
   assert.deepEqual(addressOf('postgres://a/todos', { PGSSLMODE: 'require' }).config.ssl, {
     rejectUnauthorized: true,
   });
+});
+
+test('no channel is bound without TLS, or where that is not wanted', () => {
+  for (const parameters of ['channel_binding=prefer', 'sslmode=require', 'ssl=true&channel_binding=disable'])
+    assert.equal(addressOf(`postgres://a/todos?${parameters}`, {}).config.enableChannelBinding, false);
+});
+
+test('the files of TLS are read; "system" is no file but the authorities of the machine', () => {
+  const files = ['sslrootcert', 'sslcert', 'sslkey'].map((name) => `${name}=${FILE}`).join('&');
+  const text = readFileSync(fileURLToPath(import.meta.url));
+  assert.deepEqual(addressOf(`postgres://a/todos?${files}`, {}).config.ssl, {
+    rejectUnauthorized: true,
+    ca: text,
+    cert: text,
+    key: text,
+  });
+  assert.deepEqual(addressOf('postgres://a/todos?sslrootcert=system', {}).config.ssl, {
+    rejectUnauthorized: true,
+  });
+});
+
+test('the name of the application, options and the seconds to connect are passed on', () => {
+  const { config } = addressOf('postgres://a/?application_name=b&options=-c%20a%3Db&connect_timeout=5', {});
+  assert.deepEqual([config.application_name, config.options, config.connectMs], ['b', '-c a=b', 5_000]);
+  const usual = addressOf('postgres://a', {}).config;
+  assert.deepEqual(
+    [usual.application_name, usual.options, usual.connectMs],
+    ['todo-service', undefined, Number.POSITIVE_INFINITY],
+  );
 });
 
 for (const asked of ['ssl=true', ...['sslrootcert', 'sslcert', 'sslkey'].map((name) => `${name}=${FILE}`)]) {
@@ -130,11 +176,14 @@ const refused: readonly Refused[] = [
   ['postgres://a,b,c/todos?port=1,2', {}, /it must have one port for all hosts, or one for each$/],
   ['postgres://a:65536/todos', {}, /a port must be a number from 1 to 65535$/],
   ['postgres://a:0/todos', {}, /a port must be a number from 1 to 65535$/],
-  ['postgres://a/todos?port=secret', {}, /a port must be a number from 1 to 65535$/],
+  ...['secret', 'secret1', '1secret'].map(
+    (port): Refused => [`postgres://a/todos?port=${port}`, {}, /a port must be a number from 1 to 65535$/],
+  ),
   ['postgres:///todos?host=sec ret', {}, /the name of a host cannot be read$/],
   ['postgres:///todos?host=1::secret', {}, /the name of a host cannot be read$/],
   // An unescaped character in a password must not make a host of its end.
   ['postgres://u:p@secret@a/todos', {}, unreadable],
+  ['postgres://u:p@secret@postgres://a/todos', {}, unreadable],
   ['postgres://u:p/secret@a/todos', {}, unreadable],
   ['postgres://u:p?secret@a/todos', {}, unreadable],
   ['postgres://u:p#secret@a/todos', {}, unreadable],
@@ -150,7 +199,8 @@ for (const [text, env, message] of refused) {
     assert.throws(
       () => addressOf(text, env),
       (error: Error) => {
-        assert.equal(error.name, 'OperatorError');
+        assert.ok(error instanceof OperatorError);
+        assert.equal(error.reason, 'unavailable');
         assert.match(error.message, message);
         assert.doesNotMatch(error.message, /secret|\n/);
         return true;

@@ -101,9 +101,8 @@ function fileAt(
   // "system" is libpq's word for the authorities of the machine.
   if (!path || path === 'system') return {};
   try {
-    return { [option]: readFileSync(path, 'utf8') };
+    return { [option]: readFileSync(path) };
   } catch (error) {
-    const code = errorCode(error) ?? 'it cannot be read';
-    throw invalid(`"${parameter}" must name a file in PEM, received ${quoteFile(path)}: ${code}`);
+    throw invalid(`"${parameter}" must name a file in PEM, received ${quoteFile(path)}: ${errorCode(error)}`);
   }
 }
