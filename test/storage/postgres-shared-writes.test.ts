@@ -69,8 +69,8 @@ test('creates of one turn share a statement of at most 64, and each gets the id 
 test('a write that comes alone is the statement that it was [D28]', async () => {
   await using opened = await openWrites(await server.makeMigrated());
   await opened.writes.add(newTodo('a', 1));
-  await opened.writes.replace(1, null, newTodo('b', 1));
-  await opened.writes.remove(1, null);
+  await opened.writes.replace([1, null, newTodo('b', 1)]);
+  await opened.writes.remove([1, null]);
   assert.deepEqual(opened.pool.names, ['add', 'replace', 'remove']);
 });
 
@@ -80,7 +80,7 @@ test('what may stand in a title arrives as it was sent [D28]', async () => {
   const odd = ['"', '\\', '{a,b}', 'NULL', "'", ' a ', '\n', '\u{10ffff}', '(,)', '\\"'];
   const ids = await Promise.all(odd.map((title) => opened.writes.add(newTodo(title, 1))));
   const again = odd.map((title, place) =>
-    opened.writes.replace(ids[place] ?? 0, null, newTodo(`${title}!`, 1)),
+    opened.writes.replace([ids[place] ?? 0, null, newTodo(`${title}!`, 1)]),
   );
   assert.ok((await Promise.all(again)).every(Boolean));
   assert.deepEqual(opened.pool.names, ['add', 'add-several', 'replace', 'replace-several']);
@@ -300,16 +300,15 @@ test('changes with a version that was read share a statement, and one that came 
   await Promise.all(upTo(7).map((number) => writes.add(newTodo(`n${number}`, 1))));
   const rows = await server.execute(url, 'SELECT xmin::text AS version FROM todos ORDER BY id');
   const versions = rows.map(({ version }) => String(version));
-  await writes.replace(3, null, newTodo('faster', 1));
-  await writes.remove(7, null);
+  await writes.replace([3, null, newTodo('faster', 1)]);
+  await writes.remove([7, null]);
   pool.names.length = 0;
   const read = (id: number) => versions[id - 1] ?? '';
-  const replaced = [1, 2, 3, 4].map((id) => writes.replace(id, read(id), newTodo(`later${id}`, 1)));
-  const removed = [5, 6, 7, 8].map((id) => writes.remove(id, read(id)));
+  const replaced = [1, 2, 3, 4].map((id) => writes.replace([id, read(id), newTodo(`later${id}`, 1)]));
+  const removed = [5, 6, 7, 8].map((id) => writes.remove([id, read(id)]));
   assert.deepEqual(await Promise.all(replaced), [true, true, false, true]);
   assert.deepEqual(await Promise.all(removed), [true, true, false, true]);
   assert.deepEqual(pool.names.toSorted(), [
-    'remove',
     'remove',
     'remove-several',
     'replace',
@@ -333,7 +332,9 @@ test('a change that was passed over ends with the time of one write [D28]', asyn
   const writes = writesOf(pool, 1_000);
   await Promise.all(upTo(3).map((number) => writes.add(newTodo(`n${number}`, 1))));
   await using _held = await server.lock(url, 'SELECT FROM todos WHERE id = 3 FOR UPDATE');
-  const changes = await Promise.allSettled([1, 2, 3].map((id) => writes.replace(id, null, newTodo('r', 1))));
+  const changes = await Promise.allSettled(
+    [1, 2, 3].map((id) => writes.replace([id, null, newTodo('r', 1)])),
+  );
   assert.deepEqual(
     changes.map(({ status }) => status),
     ['fulfilled', 'fulfilled', 'rejected'],

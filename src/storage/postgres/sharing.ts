@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { OutcomeUnknown, StoreUnavailable } from '../../shared-list/store.ts';
 import { hasCode, isLockTimeout, OF_CONNECTION, RETRIABLE } from './error.ts';
 
@@ -9,86 +10,63 @@ const ALONE_MS = 1_000;
 
 /** The ways to send writes of one kind. */
 interface Ways<Write, Outcome> {
+  /** Milliseconds for a write, its wait for a connection and a statement that was undone included. */
+  readonly withinMs: number;
+  /** Whether statements are under way. */
+  isBusy(): boolean;
+  mayShare(write: Write): boolean;
+  /** Two writes of one subject are never in one statement. */
+  subjectOf(write: Write): unknown;
   /** Sends one, which ends before this time of `performance.now()`. */
   alone(write: Write, until: number): Promise<Outcome>;
   /** Sends several. A write without an outcome was not made. */
   together(writes: readonly Write[]): Promise<readonly (Outcome | undefined)[]>;
-  mayShare(write: Write): boolean;
-  /** Two writes of one subject are never in one statement. */
-  subjectOf(write: Write): unknown;
-}
-
-interface Waiting<Write, Outcome> {
-  readonly write: Write;
-  resolve(outcome: Outcome | Promise<Outcome>): void;
-  reject(error: unknown): void;
 }
 
 /**
  * Sends writes: those of one turn of the event loop in one statement. A write that comes alone, that may not share or
  * that the statement has not made has one of its own.
- *
- * @param withinMs The time for a write, its wait for a connection and a statement that was undone included.
  */
-export function sharing<Write, Outcome>(
-  ways: Ways<Write, Outcome>,
-  withinMs: number,
-): (write: Write) => Promise<Outcome> {
-  let gathered = new Map<unknown, Waiting<Write, Outcome>>();
-  let aloneUntil = 0;
-  let underWay = 0;
+export function sharing<Write, Outcome>(ways: Ways<Write, Outcome>): (write: Write) => Promise<Outcome> {
+  /** Those of this turn, by subject, and what becomes of them. */
+  let gathered = new Map<unknown, Write>();
+  let shared: Promise<readonly (Outcome | undefined)[]>;
   /** Whether writes come together: as long as they do not, none waits for the end of its turn. */
   let crowded = false;
+  let aloneUntil = 0;
 
-  async function counted<Answer>(answer: Promise<Answer>): Promise<Answer> {
-    underWay += 1;
-    try {
-      return await answer;
-    } finally {
-      underWay -= 1;
-    }
-  }
-
-  async function send(batch: readonly Waiting<Write, Outcome>[]): Promise<void> {
-    const until = performance.now() + withinMs;
-    let outcomes: readonly (Outcome | undefined)[] = [];
-    try {
-      if (batch.length > 1) outcomes = await counted(ways.together(batch.map(({ write }) => write)));
-    } catch (error) {
-      if (!isUndone(error)) {
-        for (const { reject } of batch) reject(error);
-        return;
-      }
-      aloneUntil = performance.now() + ALONE_MS;
-    }
-    for (const [place, { write, resolve }] of batch.entries()) {
-      resolve(outcomes[place] ?? counted(ways.alone(write, until)));
-    }
-  }
-
-  function sendGathered(): void {
-    const all = [...gathered.values()];
+  async function share(writes: ReadonlyMap<unknown, Write>): Promise<readonly (Outcome | undefined)[]> {
+    await turn();
     gathered = new Map();
-    crowded = all.length > 1 || underWay > 0;
-    for (let from = 0; from < all.length; from += MOST) void send(all.slice(from, from + MOST));
+    crowded = writes.size > 1 || ways.isBusy();
+    if (writes.size === 1) return [];
+    try {
+      return await ways.together([...writes.values()]);
+    } catch (error) {
+      if (!isUndone(error)) throw error;
+      aloneUntil = performance.now() + ALONE_MS;
+      return [];
+    }
   }
 
-  return (write) => {
+  return async (write) => {
     const now = performance.now();
+    const alone = () => ways.alone(write, now + ways.withinMs);
     const subject = ways.subjectOf(write);
-    crowded ||= underWay > 0;
-    if (!crowded || now < aloneUntil || gathered.has(subject) || !ways.mayShare(write))
-      return counted(ways.alone(write, now + withinMs));
-    if (gathered.size === 0) setImmediate(sendGathered);
-    return new Promise((resolve, reject) => gathered.set(subject, { write, resolve, reject }));
+    crowded ||= ways.isBusy();
+    if (!crowded || now < aloneUntil || gathered.has(subject) || !ways.mayShare(write)) return alone();
+    if (gathered.size === MOST) gathered = new Map();
+    if (gathered.size === 0) shared = share(gathered);
+    const place = gathered.size;
+    gathered.set(subject, write);
+    const outcomes = await shared;
+    return outcomes[place] ?? alone();
   };
 }
-
-/** The server has undone a statement at once, for a reason that concerns the connection or one of several writes. */
-const UNDONE = [...RETRIABLE, ...OF_CONNECTION];
 
 /** Whether it is certain that a statement changed nothing, while there is time for others. */
 function isUndone(error: unknown): boolean {
   if (error instanceof OutcomeUnknown) return false;
-  return !(error instanceof StoreUnavailable) || isLockTimeout(error) || hasCode(error.cause, UNDONE);
+  if (!(error instanceof StoreUnavailable) || isLockTimeout(error)) return true;
+  return hasCode(error.cause, [...RETRIABLE, ...OF_CONNECTION]);
 }

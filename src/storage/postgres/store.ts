@@ -103,7 +103,7 @@ export async function openPostgresStore(
   }
 
   async function replace(id: number, replacement: TodoMembers, preconditions: Preconditions) {
-    const write: Change = (version) => writes.replace(id, version, replacement);
+    const write: Change = (version) => writes.replace([id, version, replacement]);
     // Without preconditions the foreign key decides, and needs no row of the categories to be seen.
     const read = () => (asksNothing(preconditions) ? readRow(id) : readBoth(id, replacement.categoryId));
     try {
@@ -115,7 +115,7 @@ export async function openPostgresStore(
   }
 
   async function remove(id: number, preconditions: Preconditions) {
-    const write: Change = (version) => writes.remove(id, version);
+    const write: Change = (version) => writes.remove([id, version]);
     return (await refusalOf(write, preconditions, () => readRow(id))) ?? 'removed';
   }
 

@@ -1,4 +1,4 @@
-import type { QueryConfig, QueryResultRow } from 'pg';
+import type { QueryConfig } from 'pg';
 import { MEMBERS, type TodoMembers, valuesOf } from '../../shared-list/members.ts';
 import { isCategoryMissing } from './error.ts';
 import { COLUMNS, parametersFrom } from './row.ts';
@@ -9,9 +9,9 @@ const ADD = `INSERT INTO todos (${COLUMNS}) VALUES (${parametersFrom(1)}) RETURN
 
 // Each takes the id, and the `xmin` that was read or null. A missing row violates no foreign key: the todo is missing
 // before its category is (contract Endpoints A, rule 2).
-const REPLACE = `UPDATE todos SET (${COLUMNS}) = ROW (${parametersFrom(3)})
-  WHERE id = $1 AND ($2::xid IS NULL OR xmin = $2) RETURNING id`;
-const REMOVE = 'DELETE FROM todos WHERE id = $1 AND ($2::xid IS NULL OR xmin = $2) RETURNING id';
+const OF_ID = 'WHERE id = $1 AND ($2::xid IS NULL OR xmin = $2) RETURNING id';
+const REPLACE = `UPDATE todos SET (${COLUMNS}) = ROW (${parametersFrom(3)}) ${OF_ID}`;
+const REMOVE = `DELETE FROM todos ${OF_ID}`;
 
 // A category that somebody holds keeps up the writes of others no longer than this.
 const BOUNDED = "bounded AS MATERIALIZED (SELECT set_config('lock_timeout', '50ms', true))";
@@ -29,9 +29,7 @@ const ADD_SEVERAL = `WITH ${BOUNDED}, added AS (
     INSERT INTO todos (${COLUMNS}) SELECT ${COLUMNS}
     FROM bounded, unnest(${arraysFrom(1)}) WITH ORDINALITY AS given (${COLUMNS}, place) ORDER BY place
     RETURNING id
-  ), compared AS (
-    SELECT id, lag(id) OVER () AS before FROM added
-  )
+  ), compared AS (SELECT id, lag(id) OVER () AS before FROM added)
   SELECT array_agg(id) AS ids,
     1 / (count(*) = cardinality($1) AND coalesce(bool_and(id > before), true))::integer AS in_order
   FROM compared`;
@@ -39,7 +37,7 @@ const ADD_SEVERAL = `WITH ${BOUNDED}, added AS (
 // The ids are named twice: a plan of before the first statistics would read the whole table.
 const GIVEN = `todos.id = ANY (${arrayFrom(1, 'integer')}::integer[])`;
 
-/** A row that somebody holds is passed over, so that no two statements wait for each other. */
+// A row that somebody holds is passed over, so that no two statements wait for each other.
 const free = (lock: string): string =>
   `WITH ${BOUNDED}, free AS MATERIALIZED (SELECT id FROM todos WHERE ${GIVEN} FOR ${lock} SKIP LOCKED)`;
 
@@ -50,93 +48,75 @@ const changesOf = (parameters = '', columns = ''): string =>
   WHERE ${GIVEN} AND todos.id = free.id AND (version IS NULL OR xmin = version) RETURNING todos.id`;
 
 const REPLACE_SEVERAL = `${free('NO KEY UPDATE')}
-  UPDATE todos SET (${COLUMNS}) = ROW (${MEMBERS.map(({ column }) => `given.${column}`).join(', ')})
-  FROM ${changesOf(`, ${arraysFrom(3)}`, `, ${COLUMNS}`)}`;
+    UPDATE todos SET (${COLUMNS}) = ROW (${MEMBERS.map(({ column }) => `given.${column}`).join(', ')})
+    FROM ${changesOf(`, ${arraysFrom(3)}`, `, ${COLUMNS}`)}`;
 const REMOVE_SEVERAL = `${free('UPDATE')} DELETE FROM todos USING ${changesOf()}`;
 
 /** Categories that are known to be there, at most. */
-const MOST_CATEGORIES = 10_000;
+const MOST_KNOWN = 10_000;
 
 /** The id of a todo, the `xmin` that it must have or null, and what replaces it, if anything. */
 type Change = readonly [id: number, version: string | null, todo?: TodoMembers];
 
-/** The writes of todos. Each is committed by itself, or with others of the same turn of the event loop. */
-export interface Writes {
-  /** The id of a new todo; undefined where a trigger leaves it out. */
-  readonly add: (todo: TodoMembers) => Promise<number | undefined>;
-  /** Whether a row was changed. */
-  readonly replace: (id: number, version: string | null, todo: TodoMembers) => Promise<boolean>;
-  /** Whether a row was changed. */
-  readonly remove: (id: number, version: string | null) => Promise<boolean>;
-}
-
-/** @param withinMs The time for a write, its wait for a connection included. */
-export function writesOf(database: StatementPool, withinMs: number): Writes {
+/**
+ * The writes of todos. Each is committed by itself, or with others of the same turn of the event loop.
+ *
+ * @param withinMs The time for a write, its wait for a connection included.
+ */
+export function writesOf(database: StatementPool, withinMs: number) {
   /** Categories that have taken a todo. A write that names another one is sent alone: it cannot undo those of others. */
-  const categories = new Set<number>();
+  const known = new Set<number>();
 
-  const isKnown = (todo: TodoMembers) => categories.has(todo.categoryId);
-
-  function keep(todo: TodoMembers | undefined): void {
-    if (todo !== undefined && categories.size < MOST_CATEGORIES) categories.add(todo.categoryId);
-  }
-
-  async function several<Row extends QueryResultRow>(query: QueryConfig): Promise<readonly Row[]> {
+  /** The row of a write by itself, if it made or changed one. */
+  async function one(query: QueryConfig, until: number, todo?: TodoMembers) {
     try {
-      return await database.write<Row>(query);
+      const [row] = await database.write<{ readonly id: number }>(query, until);
+      if (todo !== undefined && row !== undefined && known.size < MOST_KNOWN) known.add(todo.categoryId);
+      return row;
     } catch (error) {
-      if (isCategoryMissing(error)) categories.clear();
+      if (todo !== undefined && isCategoryMissing(error)) known.delete(todo.categoryId);
       throw error;
     }
   }
 
-  const add = sharing<TodoMembers, number | undefined>(
-    {
-      async alone(todo, until) {
-        const query = { name: 'add', text: ADD, values: valuesOf(todo) };
-        const [added] = await database.write<{ readonly id: number }>(query, until);
-        if (added !== undefined) keep(todo);
-        return added?.id;
-      },
-      async together(todos) {
-        const query = { name: 'add-several', text: ADD_SEVERAL, values: arraysOf(todos) };
-        const [added] = await several<{ readonly ids: readonly number[] }>(query);
-        return added?.ids ?? [];
-      },
-      mayShare: isKnown,
-      subjectOf: (todo) => todo,
-    },
-    withinMs,
-  );
+  const common = { withinMs, isBusy: () => database.counts().used > 0 };
 
-  /** A change by its two statements. */
-  function changing(name: string, one: string, many: string): (...change: Change) => Promise<boolean> {
-    const share = sharing<Change, boolean>(
-      {
-        async alone([id, version, todo], until) {
-          const values = [id, version, ...(todo === undefined ? [] : valuesOf(todo))];
-          const isChanged = (await database.write({ name, text: one, values }, until)).length > 0;
-          if (isChanged) keep(todo);
-          return isChanged;
-        },
-        async together(changes) {
-          const ids = changes.map(([id]) => id);
-          const versions = changes.map(([, version]) => version);
-          const values = [ids, versions, ...arraysOf(changes.flatMap(([, , todo]) => todo ?? []))];
-          const query = { name: `${name}-several`, text: many, values };
-          const rows = await several<{ readonly id: number }>(query);
-          const changed = new Set(rows.map(({ id }) => id));
-          return ids.map((id) => changed.has(id) || undefined);
-        },
-        mayShare: ([, , todo]) => todo === undefined || isKnown(todo),
-        subjectOf: ([id]) => id,
+  const add = sharing<TodoMembers, number | undefined>({
+    ...common,
+    mayShare: ({ categoryId }) => known.has(categoryId),
+    subjectOf: (todo) => todo,
+    alone: async (todo, until) =>
+      (await one({ name: 'add', text: ADD, values: valuesOf(todo) }, until, todo))?.id,
+    async together(todos) {
+      const query = { name: 'add-several', text: ADD_SEVERAL, values: arraysOf(todos) };
+      const [added] = await database.write<{ readonly ids: readonly number[] }>(query);
+      return added?.ids ?? [];
+    },
+  });
+
+  /** A change by its two statements: whether it was made. */
+  const changing = (name: string, text: string, textOfSeveral: string) =>
+    sharing<Change, boolean>({
+      ...common,
+      mayShare: ([, , todo]) => todo === undefined || known.has(todo.categoryId),
+      subjectOf: ([id]) => id,
+      async alone([id, version, todo], until) {
+        const values = [id, version, ...(todo === undefined ? [] : valuesOf(todo))];
+        return (await one({ name, text, values }, until, todo)) !== undefined;
       },
-      withinMs,
-    );
-    return (...change) => share(change);
-  }
+      async together(changes) {
+        const ids = changes.map(([id]) => id);
+        const versions = changes.map(([, version]) => version);
+        const values = [ids, versions, ...arraysOf(changes.flatMap(([, , todo]) => todo ?? []))];
+        const query = { name: `${name}-several`, text: textOfSeveral, values };
+        const rows = await database.write<{ readonly id: number }>(query);
+        const changed = new Set(rows.map(({ id }) => id));
+        return ids.map((id) => changed.has(id) || undefined);
+      },
+    });
 
   return {
+    /** The id of a new todo; undefined where a trigger leaves it out. */
     add,
     replace: changing('replace', REPLACE, REPLACE_SEVERAL),
     remove: changing('remove', REMOVE, REMOVE_SEVERAL),
