@@ -207,6 +207,7 @@ const PASTED: readonly (readonly [string, string])[] = [
   ['"a.b.c"', `${NO_FORM} It has quotation marks in it.`],
   ["'a.b.c'", `${NO_FORM} It has quotation marks in it.`],
   ['a.b\n.c', `${NO_FORM} It has white space in it.`],
+  ['x[object Promise]', `${NO_FORM} It has white space in it.`],
   [
     'a.b.c.d.e',
     `${NO_FORM} It has five parts: an encrypted token. Auth0 makes one when nobody has asked for an audience: ask for it.`,
@@ -328,6 +329,10 @@ for (const [claims, says] of [
   [{ nbf: NOW + 31 }, 'failed: The token is not valid before 2027-01-15T08:00:31Z; CLOCK'],
   [{ exp: undefined }, 'failed: The token has no expiration time'],
   [{ exp: 'soon' }, `${NOT_A_NUMBER}: "exp" must be seconds since 1970, received "soon"`],
+  [
+    { exp: { toString: 1, valueOf: 1 } },
+    `${NOT_A_NUMBER}: "exp" must be seconds since 1970, received {"toString":1,"valueOf":1}`,
+  ],
   [
     { exp: [1], nbf: null, iat: '1' },
     `${NOT_A_NUMBER}: "exp" must be seconds since 1970, received [1], "nbf" must be seconds since 1970, received null, ` +
@@ -495,6 +500,11 @@ test('which keys there are is said where none fits', async () => {
   assert.equal(
     await keyLine({ alg: 'ES256', kid: undefined }, secret),
     'failed: no key with no kid is for ES256 in here: there is one without kid for HS256, HS384, HS512',
+  );
+  const short = { trust: { keys: fixedKeys([fromSecret(SECRET.subarray(32))], 'here') } };
+  assert.equal(
+    await keyLine({ alg: 'HS512', kid: undefined }, short),
+    'failed: no key with no kid is for HS512 in here: there is one without kid for HS256',
   );
 });
 

@@ -69,6 +69,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
       'test/auth/advice.test.ts',
       'test/auth/hostile-tokens.test.ts',
       'test/auth/proposals.test.ts',
+      'test/auth/published-keys.test.ts',
     ],
   },
   settings: {
