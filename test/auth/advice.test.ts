@@ -159,9 +159,14 @@ for (const [claims, from, says] of [
 }
 
 /** The detail of a line about a token with these claims. */
-async function lineOf(check: string, claims: object, header: object = {}): Promise<string> {
+async function lineOf(
+  check: string,
+  claims: object,
+  header: object = {},
+  trust: Partial<Trust> = {},
+): Promise<string> {
   const token = forge(draft('p256', { header, claims }));
-  const { lines } = await examineToken(token, { ...TRUST, keys, now: Date.now });
+  const { lines } = await examineToken(token, { ...TRUST, keys, now: Date.now, ...trust });
   return lines.find((line) => line.check === check)?.detail ?? '';
 }
 
@@ -196,6 +201,16 @@ for (const [claims, says] of [
     assert.equal(await lineOf('audience', claims), says);
   });
 }
+
+test('beside required claims another is proposed in place of "aud" only where one keeps ID tokens out', async () => {
+  const claims = { aud: undefined, azp: 'web', token_use: 'access' };
+  const [other, access] = ['tenant', 'token_use'].map((name) => ({ name, path: [name], value: 'access' }));
+  assert.ok(other && access);
+  const beside = (...requiredClaims: (typeof other)[]) => lineOf('audience', claims, {}, { requiredClaims });
+  assert.doesNotMatch(await beside(other), /, or let/);
+  const proposed = / have it in place of "aud"; to send the ID token is no way$/;
+  for (const required of [[access], [other, access]]) assert.match(await beside(...required), proposed);
+});
 
 const looksLike = (claim: string) =>
   `"todo-service"; it has "${claim}": looks like an ID token; the audience is perhaps a client's id`;

@@ -194,6 +194,7 @@ const PASTED: readonly (readonly [string, string])[] = [
   ['', `${NO_FORM} It is empty: the program had no token.`],
   ['[object Promise]', `${NO_FORM} It is "[object Promise]": the program has not waited for the token.`],
   ['{"error":"invalid_grant"}', `${NO_FORM} It is JSON without "access_token".`],
+  ['{\n  "error": "invalid_grant"\n}', `${NO_FORM} It is JSON without "access_token".`],
   ...['<!DOCTYPE html>', '<html lang="en">'].map(
     (text) => [text, `${NO_FORM} It is a page, as of an error or a login.`] as const,
   ),

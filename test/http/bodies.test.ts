@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { after, describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import { json } from '../../packages/conformance/src/http.ts';
+import type { Request } from '../../packages/conformance/src/target.ts';
 import { beginDrain, startDemo } from '../support/demo.ts';
 import { startList } from '../support/list.ts';
 import { collectGarbage } from '../support/process-figures.ts';
@@ -103,6 +105,34 @@ describe('Bodies before answers', { concurrency: true }, () => {
 function asking(line: string, headers: Headers = {}, length = BODY.length): string {
   return head(line, { Expect: '100-continue', 'Content-Length': String(length), ...headers });
 }
+
+const SAID: readonly (readonly [status: number, request: Request, detail: string])[] = [
+  [415, { type: null }, 'The request has no Content-Type: send application/json.'],
+  [415, { type: 'text/plain' }, 'The Content-Type must be application/json or application/<something>+json.'],
+  [415, { type: 'application/json; charset=latin1' }, 'The charset of the Content-Type must be UTF-8.'],
+  [
+    415,
+    { headers: { 'Content-Encoding': 'gzip' } },
+    'The body must not be encoded: send it without Content-Encoding.',
+  ],
+  [400, { body: Buffer.from('"\xff"', 'latin1') }, 'The body is not valid UTF-8.'],
+  [
+    400,
+    { body: '\uFEFF{\n}{' },
+    'The body is not acceptable JSON. Line 2, column 2: Nothing may follow the value.',
+  ],
+  [400, { body: '\n\t[]' }, 'The body is not acceptable JSON. Line 2, column 2: An object is expected.'],
+];
+
+describe('Bodies that are refused', { concurrency: true }, () => {
+  for (const [status, request, detail] of SAID) {
+    test(`a ${status} says: ${detail} [B2; B3; B4]`, async () => {
+      const reply = await list.send('POST /todos', { body: BODY, ...request });
+      assert.equal(reply.status, status);
+      assert.equal(Object(json(reply)).detail, detail);
+    });
+  }
+});
 
 describe('Expect: 100-continue', { concurrency: true }, () => {
   for (const [status, name, start] of [

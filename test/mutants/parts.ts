@@ -19,7 +19,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
   },
   body: {
     source: ['src/http/{body,json-body}.ts'],
-    tests: ['test/http/bodies.test.ts', 'test/http/connections.test.ts', 'test/http/problems.test.ts'],
+    tests: ['test/http/bodies.test.ts', 'test/specification/specification.test.ts'],
   },
   pipeline: {
     source: ['src/http/{answer,call,cors,fault-answers,pipeline}.ts'],
