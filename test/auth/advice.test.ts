@@ -112,6 +112,7 @@ for (const [claims, from, says] of [
   [{ roles: '[editor]' }, {}, `"roles" ${AS_TEXT}`],
   [{ roles: '["editor"]' }, {}, `"roles" ${AS_TEXT}`],
   [{ roles: ['x', { name: 'editor' }] }, {}, '"roles" is ["x",{"name":"editor"}]: only strings are roles'],
+  [{ roles: ['[a', 'b]', '{a', 'b}'] }, {}, ''],
   [{ roles: '{"editor":true}' }, {}, '"roles" has an object that is written as one string'],
   [{ a: { roles: ['[editor, x]'] } }, { role: ['a', 'roles'] }, `"/a/roles" ${AS_TEXT}`],
   [{ roles: { editor: true } }, {}, OBJECT],

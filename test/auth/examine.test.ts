@@ -209,6 +209,7 @@ const PASTED: readonly (readonly [string, string])[] = [
   ["'a.b.c'", `${NO_FORM} It has quotation marks in it.`],
   ['a.b\n.c', `${NO_FORM} It has white space in it.`],
   ['x[object Promise]', `${NO_FORM} It has white space in it.`],
+  ['token_undefined', `${NO_FORM} ${ONE_PART}`],
   [
     'a.b.c.d.e',
     `${NO_FORM} It has five parts: an encrypted token. Auth0 makes one when nobody has asked for an audience: ask for it.`,
@@ -369,6 +370,17 @@ test('a token that is bound to a key is said to be taken without proof, and one 
   assert.equal(other.said.get('key'), 'ok: known, from the test issuer');
   const changed = 'failed: made with another key, or the token was changed after it was signed';
   assert.equal(other.said.get('signature'), changed);
+});
+
+test('of a token that another key has made, the published keys that were skipped are said', async () => {
+  const skipped = ['p256', 'b'].map((keyId) => ({ keyId, reason: `bad ${keyId}`, kind: 'unfit' as const }));
+  const trust = { keys: { ...keys, skipped: () => skipped } };
+  const said = async (kid: string | undefined) => {
+    const options = { header: { kid, alg: 'ES256' }, name: 'p384', trust } as const;
+    return (await linesAt({}, options)).said.get('signature')?.split('; ').slice(1).join('; ');
+  };
+  assert.equal(await said('p256'), 'kid "p256" is published, but bad p256');
+  assert.equal(await said(undefined), 'skipped: the key "p256": bad p256; the key "b": bad b');
 });
 
 test('who may write is said, by what the provider calls the role, and nobody with a token that is refused', async () => {
