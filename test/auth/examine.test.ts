@@ -128,7 +128,14 @@ test('a refused algorithm is said with those that the keys have, or that keys ma
     const { lines } = await examineToken(token, { ...TRUST, keys: known, now: Date.now });
     return /one of (.*), received/.exec(lines[0]?.detail ?? '')?.[1];
   };
-  assert.equal(await saidWith(fixedKeys(jwks('p256', 'fixed').keys.map(usable), 'here')), 'RS256, ES256');
+  const fixed = fixedKeys(jwks('p256', 'fixed').keys.map(usable), 'here');
+  assert.equal(await saidWith(fixed), 'RS256, ES256');
+  let isAsked = false;
+  const refresh = async () => {
+    isAsked = true;
+  };
+  const first = { ...fixed, current: () => (isAsked ? fixed.current() : undefined), refresh };
+  assert.equal(await saidWith(first), 'RS256, ES256');
   const all = 'RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA, HS256, HS384, HS512';
   assert.equal(await saidWith({ ...keys, current: () => undefined }), all);
 });
@@ -207,6 +214,7 @@ const PASTED: readonly (readonly [string, string])[] = [
   ['a.bearer', `${NO_FORM} It has 2 parts, and a signed token has three.`],
   ['"a.b.c"', `${NO_FORM} It has quotation marks in it.`],
   ["'a.b.c'", `${NO_FORM} It has quotation marks in it.`],
+  ['x={"access_token":"a"}', `${NO_FORM} It has quotation marks in it.`],
   ['a.b\n.c', `${NO_FORM} It has white space in it.`],
   ['x[object Promise]', `${NO_FORM} It has white space in it.`],
   ['token_undefined', `${NO_FORM} ${ONE_PART}`],

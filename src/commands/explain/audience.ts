@@ -15,10 +15,10 @@ export type Explain<Said = string> = (
 
 /** Explains `aud`, whether it is right or not. */
 export const explainAudience: Explain = (fault, { claims }, trust) => {
-  const { audiences, audienceClaim } = trust;
+  const { audiences } = trust;
   const aud = claimAt(claims, ['aud']);
   if (fault === undefined) {
-    if (aud === undefined && audienceClaim !== undefined) return 'none, and none is needed';
+    if (aud === undefined) return 'none, and none is needed';
     return `${quoteClaim(aud)}${audiences.includes('account') ? ACCOUNT : ''}`;
   }
   const detail = explainOther(aud, audiences);
