@@ -1,5 +1,6 @@
-import { subscribe } from 'node:diagnostics_channel';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 
 const clients = new Set<Socket>();
 subscribe('net.client.socket', (message) => {
@@ -17,4 +18,15 @@ subscribe('net.client.socket', (message) => {
 export function leave(...urls: readonly string[]): void {
   const ports = urls.map((url) => new URL(url).port);
   for (const socket of clients) if (ports.includes(`${socket.remotePort}`)) socket.destroy();
+}
+
+/** Sends the bytes of a request to a service in this process, and resets the connection in the turn after it has begun. */
+export async function sendAndLeave(socket: Socket, bytes: string | Buffer): Promise<void> {
+  const { promise: begun, resolve } = Promise.withResolvers<unknown>();
+  subscribe('http.server.request.start', resolve);
+  socket.write(bytes);
+  await begun;
+  unsubscribe('http.server.request.start', resolve);
+  await setImmediate();
+  socket.resetAndDestroy();
 }

@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import manifest from '../../package.json' with { type: 'json' };
 import { assertProblem } from '../../packages/conformance/src/problem.ts';
 import { send, write } from '../../packages/conformance/src/target.ts';
+import { sendAndLeave } from '../support/clients.ts';
 import { type List, startList } from '../support/list.ts';
 import { parseExposition, scrape, valuesOf } from '../support/prometheus.ts';
 import { Connection, converse, together } from '../support/raw.ts';
@@ -145,11 +146,9 @@ test('an operation is timed even if its client has left', async () => {
   using other = new DatabaseSync(join(list.dataDir, 'todos.db'));
   other.exec('BEGIN IMMEDIATE');
   await using connection = await Connection.open(list.url);
-  connection.socket.write(write(list.target, 'DELETE /todos/1', { token: list.editor }));
-  const counted = async (name: string, labels = {}) => valuesOf(await scrape(list.adminUrl), name, labels)[0];
-  while ((await counted('http_server_active_requests', { http_request_method: 'DELETE' })) !== 1);
-  connection.socket.resetAndDestroy();
-  while ((await counted('todo_aborted_requests_total')) !== 1);
+  await sendAndLeave(connection.socket, write(list.target, 'DELETE /todos/1', { token: list.editor }));
+  const aborted = async () => valuesOf(await scrape(list.adminUrl), 'todo_aborted_requests_total')[0];
+  while ((await aborted()) !== 1);
   other.exec('ROLLBACK');
   const removed = async () =>
     valuesOf(await scrape(list.adminUrl), 'db_client_operation_duration_seconds_count', {

@@ -8,6 +8,7 @@ import { json } from '../../packages/conformance/src/http.ts';
 import { makeTodo, write } from '../../packages/conformance/src/target.ts';
 import { readConfig } from '../../src/server/config.ts';
 import type { ConfigFaults } from '../../src/settings/read.ts';
+import { sendAndLeave } from '../support/clients.ts';
 import { startList, testAuth } from '../support/list.ts';
 import { scrape, valuesOf } from '../support/prometheus.ts';
 import { Connection } from '../support/raw.ts';
@@ -103,14 +104,13 @@ describe('Traces', () => {
   });
 
   test('an operation is sent below its span even if its client has left', async () => {
-    await using setup = await traced({ TODO_ADMIN_PORT: '0' });
+    await using setup = await traced();
     const { receiver, list } = setup;
     await using connection = await Connection.open(list.url);
     using other = new DatabaseSync(join(list.dataDir, 'todos.db'));
     other.exec('BEGIN IMMEDIATE');
-    connection.socket.write(write(list.target, 'POST /todos', { token: list.editor, json: MILK }));
-    while (valuesOf(await scrape(list.adminUrl), 'http_server_active_requests')[0] !== 1);
-    connection.socket.resetAndDestroy();
+    const request = write(list.target, 'POST /todos', { token: list.editor, json: MILK });
+    await sendAndLeave(connection.socket, request);
     const server = await receiver.span(({ name }) => name === 'POST /todos');
     other.exec('ROLLBACK');
     const add = await receiver.span(({ name }) => name === 'add todos');
