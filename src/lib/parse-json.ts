@@ -77,7 +77,7 @@ type Container =
  * accepts, with the values of `JSON.parse` in a new process, in one pass and without recursion. Only a fraction that
  * `JSON.parse` rounds to an integer has another value: it stays a fraction.
  *
- * `JSON.parse` is not used: its V8 may take a member name with escapes for a name of an earlier text, so that any client
+ * Below 24.22.3 and 26.12, `JSON.parse` may take a member name with escapes for a name of an earlier text, so that any client
  * could change the meaning of later texts (https://issues.chromium.org/issues/521080746).
  */
 export function parseJson(
