@@ -7,6 +7,12 @@ import manifest from '../../package.json' with { type: 'json' };
 import { assertProblem } from '../../packages/conformance/src/problem.ts';
 import { makeTodo, send } from '../../packages/conformance/src/target.ts';
 import { adminRoutes, databaseAnswers } from '../../src/server/admin.ts';
+import {
+  OutcomeUnknown,
+  StoreBroken,
+  StoreNotWritable,
+  StoreUnavailable,
+} from '../../src/shared-list/store.ts';
 import { startDemo, targetOf } from '../support/demo.ts';
 import { listen } from '../support/folder.ts';
 import { startList } from '../support/list.ts';
@@ -104,8 +110,15 @@ describe('Admin listener', { concurrency: true }, () => {
 
   test('a database that does not answer, or not in time, is a reason', async () => {
     assert.equal(await databaseAnswers(async () => {})(), true);
-    const failing = databaseAnswers(() => Promise.reject(new Error('secret')));
-    assert.equal(await failing(), 'The database does not answer.');
+    const asItShould = 'The database does not answer as it should: why.';
+    for (const [error, reason] of [
+      [new Error('secret'), 'The database does not answer.'],
+      [new StoreUnavailable('why'), asItShould],
+      [new StoreBroken('why'), asItShould],
+      [new OutcomeUnknown('why'), asItShould],
+      [new StoreNotWritable('why'), 'The database takes no writes: it is read-only or a standby.'],
+    ] as const)
+      assert.equal(await databaseAnswers(() => Promise.reject(error))(), reason);
     const hanging = databaseAnswers(() => new Promise(() => {}));
     assert.equal(await hanging(), 'The database does not answer in time.');
   });
