@@ -81,12 +81,21 @@ export const PARTS: Readonly<Record<string, Part>> = {
       'test/auth/settings.test.ts',
     ],
   },
-  service: {
-    source: ['src/server/{admin,config,descriptors,engines,service}.ts'],
+  config: {
+    source: ['src/server/config.ts'],
     tests: [
       'test/auth/settings.test.ts',
       'test/commands/config.test.ts',
       'test/commands/healthcheck.test.ts',
+      'test/commands/texts.test.ts',
+      'test/lifecycle/given-socket.test.ts',
+      'test/lifecycle/socket-file.test.ts',
+      'test/lifecycle/start.test.ts',
+    ],
+  },
+  service: {
+    source: ['src/server/{admin,descriptors,engines,service}.ts'],
+    tests: [
       'test/commands/texts.test.ts',
       'test/http/connection-limit.test.ts',
       'test/lifecycle/start.test.ts',
