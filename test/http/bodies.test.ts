@@ -132,6 +132,19 @@ describe('Bodies that are refused', { concurrency: true }, () => {
       assert.equal(Object(json(reply)).detail, detail);
     });
   }
+
+  test('a body of the wrong members has a title of its own, and sentences by member [B12]', async () => {
+    const reply = await list.send('POST /todos', { json: { title: '', categoryId: 1 } });
+    assert.equal(reply.status, 400);
+    const { title, errors } = Object(json(reply));
+    assert.equal(title, 'One or more validation errors occurred.');
+    assert.deepEqual(Object.keys(errors), ['title']);
+  });
+
+  test('the coding identity is none: such a body is read [B2]', async () => {
+    const headers = { 'Content-Encoding': 'Identity' };
+    assert.equal((await list.send('POST /todos', { body: BODY, headers })).status, 201);
+  });
 });
 
 describe('Expect: 100-continue', { concurrency: true }, () => {

@@ -5,13 +5,14 @@ import { assertErrorHeaders, assertProblem, assertTextLine } from '../../package
 import { send, type Target } from '../../packages/conformance/src/target.ts';
 import type { Route } from '../../src/http/route.ts';
 import { get, startDemo, targetOf } from '../support/demo.ts';
+import { Connection } from '../support/raw.ts';
 
 const TEAPOT = { status: 418, headers: { 'content-type': 'text/plain' }, body: 'short and stout' };
 
 let broken = false;
 const service = await startDemo({
   routes: [
-    ...[204, 404, 409, 499, 503].map((status) => get(`/empty/${status}`, () => ({ status }))),
+    ...[204, 404, 409, 413, 422, 499, 503].map((status) => get(`/empty/${status}`, () => ({ status }))),
     get('/own', () => TEAPOT),
     get('/own/type', () => ({ status: 404, headers: { 'content-type': 'text/markdown' } })),
     get('/own/length', () => ({ status: 404, headers: { 'content-length': '0' } })),
@@ -50,6 +51,19 @@ test('an unknown status has neither type nor title [P2; P3]', async () => {
 
 test('the text line of an unknown status has no phrase [N2]', async () => {
   assertTextLine(await ask('/empty/499', 'text/html'), 499, 'Status Code: 499');
+});
+
+test('the status line of an unknown status has no phrase, and others have that of RFC 9110', async () => {
+  for (const [status, phrase] of [
+    [499, ''],
+    [413, 'Content Too Large'],
+    [422, 'Unprocessable Content'],
+  ] as const) {
+    await using connection = await Connection.open(service.url);
+    connection.socket.write(`GET /empty/${status} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+    await connection.closed();
+    assert.equal(connection.received().split('\r\n')[0], `HTTP/1.1 ${status} ${phrase}`);
+  }
 });
 
 test('an error body that an endpoint has written is never rewritten, and has the headers of every error [Errors 2; P7]', async () => {

@@ -19,13 +19,14 @@ export const PARTS: Readonly<Record<string, Part>> = {
   },
   body: {
     source: ['src/http/{body,json-body}.ts'],
-    tests: ['test/http/bodies.test.ts', 'test/specification/specification.test.ts'],
+    tests: ['test/http/bodies.test.ts', 'test/http/transport.test.ts', 'src/lib/parse-json.test.ts'],
   },
   pipeline: {
     source: ['src/http/{answer,call,cors,fault-answers,pipeline}.ts'],
     tests: [
       'src/http/answer.test.ts',
       'test/http/bodies.test.ts',
+      'test/http/connections.test.ts',
       'test/http/cors.test.ts',
       'test/http/half-closed.test.ts',
       'test/http/problems.test.ts',
