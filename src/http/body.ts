@@ -71,7 +71,6 @@ export class IncomingBody {
     request.once('end', () => {
       resolve(request.rawTrailers.length > 2 * MAX_FIELD_LINES ? 431 : 'complete');
     });
-    request.on('error', () => {});
     return promise;
   }
 
