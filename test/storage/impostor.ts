@@ -76,6 +76,7 @@ const SAYINGS = {
   ready: () => message('Z', 'I'),
   // The driver reads on in the next message, and finds an end there.
   endless: () => message('E', 'SFATAL\0C53300\0Mconnection refused\0'),
+  http: () => Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n'),
 };
 
 export type Saying = keyof typeof SAYINGS;

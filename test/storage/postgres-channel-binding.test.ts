@@ -134,18 +134,23 @@ for (const [said, method] of [
   });
 }
 
-test('an error of a login that lacks its end is one line at the start (69), and keeps up nothing [D9]', async () => {
-  for (const plain of [true, false]) {
-    await using impostor = await startImpostor(plain);
-    impostor.say('endless', 'ready');
-    const url = plain ? atPort(server.url, impostor.port) : unverified(impostor.port);
-    const { code, stderr } = await runCommand(['check'], { env: { TODO_DATABASE: url } });
-    const reason = 'its answer cannot be read: an error without an end';
-    const name = `postgres://127.0.0.1:${impostor.port}/postgres`;
-    assert.equal(stderr, `Cannot check the database: Cannot open the database "${name}": ${reason}\n`);
-    assert.equal(code, 69);
-  }
-});
+for (const [what, said] of [
+  ['an error of a login that lacks its end', 'endless'],
+  ['an answer of another protocol', 'http'],
+] as const) {
+  test(`${what} is one line at the start (69), and keeps up nothing [D9]`, async () => {
+    for (const plain of [true, false]) {
+      await using impostor = await startImpostor(plain);
+      impostor.say(said, 'ready');
+      const url = plain ? atPort(server.url, impostor.port) : unverified(impostor.port);
+      const { code, stderr } = await runCommand(['check'], { env: { TODO_DATABASE: url } });
+      const reason = 'its answer cannot be read as one of PostgreSQL';
+      const name = `postgres://127.0.0.1:${impostor.port}/postgres`;
+      assert.equal(stderr, `Cannot check the database: Cannot open the database "${name}": ${reason}\n`);
+      assert.equal(code, 69);
+    }
+  });
+}
 
 /** Before the server has shown that it knows the password, it gets proofs alone, which are bound to the channel. */
 function assertNoPassword(heard: string, [first]: readonly Saying[]): void {

@@ -26,7 +26,7 @@ export function refuseUnknownLogins(connection: Connection, encrypted: boolean):
       const isOfLogin = !loggedIn;
       if (isOfLogin) {
         const rest = restOf(Buffer.concat([unread, bytes]));
-        if (rest === undefined) return fail(new Error('its answer cannot be read: an error without an end'));
+        if (rest === undefined) return fail(new Error('its answer cannot be read as one of PostgreSQL'));
         unread = rest;
       }
       try {
@@ -40,14 +40,19 @@ export function refuseUnknownLogins(connection: Connection, encrypted: boolean):
   });
 }
 
+/** Bytes of a message before the end of a login, at most. Other protocols seem to announce more. */
+const LONGEST = 1_000_000;
+
 /**
- * The message that has begun, of bytes that begin with one; undefined behind an error or a notice that lacks its final byte.
- * The driver would look for that for ever: pgagroal 2.1 leaves it out where it has no connection to the server.
+ * The message that has begun, of bytes that begin with one; undefined if it is too long, and behind an error or a notice
+ * that lacks its final byte. The driver would look for that for ever: pgagroal 2.1 leaves it out where it has no connection
+ * to the server.
  */
 function restOf(bytes: Buffer): Buffer | undefined {
   let at = 0;
   while (at + 5 <= bytes.length) {
     const end = at + 1 + bytes.readUInt32BE(at + 1);
+    if (end - at > LONGEST) return undefined;
     if (end > bytes.length) break;
     const isOfFields = bytes[at] === 0x45 || bytes[at] === 0x4e;
     if (isOfFields && (bytes[end - 1] !== 0 || bytes[end - 2] !== 0)) return undefined;
