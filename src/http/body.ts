@@ -61,13 +61,10 @@ export class IncomingBody {
     if (Number(request.headers['content-length']) > BODY_MAX_BYTES) return Promise.resolve(413);
     if (this.#awaits100) this.#response.writeContinue();
     const { promise, resolve } = Promise.withResolvers<BodyEnd>();
-    const onData = (chunk: Buffer) => {
-      if (this.#length + chunk.length > BODY_MAX_BYTES) {
-        request.off('data', onData).pause();
-        resolve(413);
-      } else this.#keep(chunk);
-    };
-    request.on('data', onData);
+    request.on('data', (chunk: Buffer) => {
+      if (this.#length + chunk.length > BODY_MAX_BYTES) resolve(413);
+      else this.#keep(chunk);
+    });
     request.once('end', () => {
       resolve(request.rawTrailers.length > 2 * MAX_FIELD_LINES ? 431 : 'complete');
     });

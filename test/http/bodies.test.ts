@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { after, describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { json } from '../../packages/conformance/src/http.ts';
+import { header, json } from '../../packages/conformance/src/http.ts';
 import type { Request } from '../../packages/conformance/src/target.ts';
 import { beginDrain, startDemo } from '../support/demo.ts';
 import { startList } from '../support/list.ts';
@@ -122,6 +122,7 @@ const SAID: readonly (readonly [status: number, request: Request, detail: string
     'The body is not acceptable JSON. Line 2, column 2: Nothing may follow the value.',
   ],
   [400, { body: '\n\t[]' }, 'The body is not acceptable JSON. Line 2, column 2: An object is expected.'],
+  [400, { body: '' }, 'The body is not acceptable JSON. Line 1, column 1: The body is empty.'],
 ];
 
 describe('Bodies that are refused', { concurrency: true }, () => {
@@ -130,6 +131,22 @@ describe('Bodies that are refused', { concurrency: true }, () => {
       const reply = await list.send('POST /todos', { body: BODY, ...request });
       assert.equal(reply.status, status);
       assert.equal(Object(json(reply)).detail, detail);
+      const isCoding = detail.includes('encoded');
+      assert.equal(header(reply, 'accept-encoding'), isCoding ? 'identity' : undefined);
+      assert.equal(header(reply, 'accept'), status === 415 && !isCoding ? 'application/json' : undefined);
+    });
+  }
+
+  for (const headers of [{ 'Content-Length': '65536' }, { 'Transfer-Encoding': 'chunked' }]) {
+    test(`a body of 64 KiB is read [B5] · ${Object.keys(headers)}`, async () => {
+      const bytes = BODY.padStart(65_536);
+      const framed = 'Transfer-Encoding' in headers ? `10000\r\n${bytes}\r\n0\r\n\r\n` : bytes;
+      const answers = await converse(
+        list.url,
+        head('POST /todos', { ...headers, Connection: 'close' }),
+        framed,
+      );
+      assert.deepEqual(statusesOf(answers), [201]);
     });
   }
 
