@@ -507,8 +507,7 @@ describe('pgpool-II before a standby that is behind', { skip: missing('pgpool') 
     proxy.edit = (sent) => Buffer.from(sent.toString('latin1').replaceAll(/\/\*.*?\*\//g, blank), 'latin1');
     await assert.rejects(openPatient(proxy.through(through.url), { patienceMs: 0 }), {
       name: 'OperatorError',
-      message:
-        /: reads go to a standby, which takes no writes: if a load balancer stands between, switch its load balancing off$/,
+      message: /: it is a standby, which takes no writes: behind a load balancer, switch load balancing off$/,
     });
   });
 });

@@ -252,7 +252,7 @@ test('a standby alone is refused at the start, in one line', async () => {
   const { pathname } = new URL(database);
   await assert.rejects(openPatient(atPort(database, standby.port), { patienceMs: 0 }), {
     name: 'OperatorError',
-    message: `Cannot open the database "postgres://127.0.0.1:${standby.port}${pathname}": reads go to a standby, which takes no writes: if a load balancer stands between, switch its load balancing off`,
+    message: `Cannot open the database "postgres://127.0.0.1:${standby.port}${pathname}": it is a standby, which takes no writes: behind a load balancer, switch load balancing off`,
   });
 });
 

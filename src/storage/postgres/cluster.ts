@@ -173,8 +173,7 @@ function settingsFor({ statementMs }: ConnectionRequirements) {
 }
 
 /** Contract D14. A balancer may give the process id of any of its servers: it cannot be recognized by that. */
-const STANDBY =
-  'reads go to a standby, which takes no writes: if a load balancer stands between, switch its load balancing off';
+const STANDBY = 'it is a standby, which takes no writes: behind a load balancer, switch load balancing off';
 
 /** The state of a connection. No function is volatile: it goes where plain reads go. `unmet` are unfit settings. */
 const inspectionFor = ({ statementMs }: ConnectionRequirements): string => `
