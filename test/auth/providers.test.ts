@@ -31,7 +31,7 @@ interface Provider {
 const providers: readonly Provider[] = PROVIDERS.providers;
 
 /** The key of the test that stands for the provider's. */
-const KEYS: Readonly<Record<string, KeyName>> = { RS256: 'rsa', ES256: 'p256', EdDSA: 'ed' };
+const KEYS: Readonly<Record<string, KeyName>> = { RS256: 'rsa', ES256: 'p256', ES384: 'p384', EdDSA: 'ed' };
 
 const now = Math.floor(Date.now() / 1000);
 
