@@ -98,6 +98,10 @@ export const EVENTS = {
   'secret-file-readable': warn<{ path: string }>(
     'every user of this machine may read the secret file "{path}": chmod 600 or 640 stops that',
   ),
+  'certificates-unchecked': warn(
+    'NODE_TLS_REJECT_UNAUTHORIZED=0: whoever is on the way to the issuer can give keys of their own. Unset it, and name a ' +
+      'private CA in NODE_EXTRA_CA_CERTS',
+  ),
   'key-skipped': warn<{ source: string }>('key skipped'),
   ready: info('ready again'),
   'not-ready': warn<{ reason: string }>('not ready: {reason}'),
@@ -112,7 +116,7 @@ export const EVENTS = {
     'there is no reference page: install @scalar/fastify-api-reference, in a checkout by "npm ci --include=dev"',
   ),
   'traces-not-sent': warn<{ reason: Text; spans: number }>('spans of traces are lost'),
-  'traces-lost': warn<{ spans: number }>('{spans} spans of traces were lost since the line before'),
+  'traces-lost': warn<{ spans: number }>('{spans} spans of traces were lost in all'),
   'log-lines-dropped': warn<{ dropped: number }>('log lines were dropped'),
 };
 

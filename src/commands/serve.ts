@@ -60,6 +60,7 @@ export const serve = defineCommand(LINE, async (flags, env) => {
     const message = `nothing reads the variable "${name}"${didYouMean(nearest)}`;
     logEvent({ event: 'unknown-variable', name, nearest }, { message });
   }
+  if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0') logEvent({ event: 'certificates-unchecked' });
   const stop = signalled(logEvent);
   const starting = new AbortController();
   void stop.then(() => starting.abort());

@@ -1,6 +1,7 @@
 import type { LogEvent } from '../events.ts';
 import { json } from '../http/answer.ts';
 import { openRoute, type Route } from '../http/route.ts';
+import { followOutage } from '../lib/outage.ts';
 import { within } from '../lib/promises.ts';
 import { OutcomeUnknown, StoreBroken, StoreNotWritable, StoreUnavailable } from '../shared-list/store.ts';
 
@@ -38,19 +39,15 @@ export type Condition = () => true | string | Promise<true | string>;
 const PATIENCE_MS = 800;
 
 /**
- * Whether every condition holds, else the first reason why not. Never rejects. The log has a line when readiness changes,
- * not one for each probe; a first answer that is a reason counts as a change.
+ * Whether every condition holds, else the first reason why not. Never rejects. The log has an outage, not each probe.
  */
 export function watchReadiness(conditions: readonly Condition[], logEvent: LogEvent) {
-  let known: true | string = true;
+  const isTold = followOutage();
   return async () => {
     let answer: true | string = true;
     for (const condition of conditions) if (answer === true) answer = await condition();
-    if ((answer === true) !== (known === true)) {
-      if (answer === true) logEvent({ event: 'ready' });
-      else logEvent({ event: 'not-ready', reason: answer });
-    }
-    known = answer;
+    const reason = answer === true ? undefined : answer;
+    if (isTold(reason)) logEvent(reason === undefined ? { event: 'ready' } : { event: 'not-ready', reason });
     return answer;
   };
 }

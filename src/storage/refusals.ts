@@ -1,11 +1,11 @@
 import type { LogEvent } from '../events.ts';
+import { followOutage } from '../lib/outage.ts';
 
-/** Takes what the schema lacks, or that it lacks nothing; logs its first fault and their end (contract D11). */
+/** Takes what the schema lacks, or that it lacks nothing; logs the outage (contract D11). */
 export function schemaLog(logEvent: LogEvent): (fault: string | undefined) => void {
-  let isBroken = false;
+  const isTold = followOutage();
   return (fault) => {
-    if (isBroken === (fault !== undefined)) return;
-    isBroken = fault !== undefined;
+    if (!isTold(fault)) return;
     logEvent(fault === undefined ? { event: 'schema-mended' } : { event: 'schema-broken', reason: fault });
   };
 }

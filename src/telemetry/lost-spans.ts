@@ -4,6 +4,7 @@ import { createNoopMeter, type MeterProvider } from '@opentelemetry/api';
 import type { SpanExporter } from '@opentelemetry/sdk-trace';
 import type { LogEvent } from '../events.ts';
 import { errorCode, messageOf } from '../lib/errors.ts';
+import { followOutage } from '../lib/outage.ts';
 
 /** `ExportResultCode.SUCCESS` of OpenTelemetry's core. */
 const SUCCESS = 0;
@@ -11,21 +12,19 @@ const SUCCESS = 0;
 /** Characters of a collector's message that a line shows. */
 const MAX_SHOWN = 200;
 
-/** Counts spans that no collector takes. A line of the log begins an episode, and one with their number ends it. */
+/** Counts spans that no collector takes; logs an outage, with their number at its end. */
 export function countLostSpans(collector: string, logEvent: LogEvent) {
   let lost = 0;
   /** The last status of the collector for the batch under way: the exporter hides some. */
   let status: number | undefined;
   let underWay = 0;
-  /** Lost spans before the episode under way. */
-  let before: number | undefined;
+  const isTold = followOutage();
+  /** Lost spans before the outage. */
+  let before = 0;
   let sinceLastBatch = false;
 
   function lose(spans: number, reason: string | undefined): void {
-    if (before === undefined) {
-      before = lost;
-      logEvent({ event: 'traces-not-sent', reason, spans });
-    }
+    if (isTold(reason ?? '')) logEvent({ event: 'traces-not-sent', reason, spans });
     lost += spans;
     sinceLastBatch = true;
   }
@@ -46,9 +45,9 @@ export function countLostSpans(collector: string, logEvent: LogEvent) {
     return `${collector}: ${messageOf(error, 'OTEL_EXPORTER_OTLP_CERTIFICATE')}${question}`;
   }
 
-  function endEpisode(): void {
-    if (before !== undefined) logEvent({ event: 'traces-lost', spans: lost - before });
-    before = undefined;
+  function endOutage(): void {
+    if (isTold(undefined)) logEvent({ event: 'traces-lost', spans: lost - before });
+    before = lost;
   }
 
   return {
@@ -63,7 +62,7 @@ export function countLostSpans(collector: string, logEvent: LogEvent) {
         exporter.export(spans, (result) => {
           underWay -= spans.length;
           if (result.code !== SUCCESS) lose(spans.length, reasonOf(result.error));
-          else if (!sinceLastBatch) endEpisode();
+          else if (!sinceLastBatch) endOutage();
           sinceLastBatch = result.code !== SUCCESS;
           report(result);
         });
@@ -97,7 +96,7 @@ export function countLostSpans(collector: string, logEvent: LogEvent) {
     /** Counts the spans that are still under way: they will not arrive. */
     end(): void {
       if (underWay > 0) lose(underWay, 'the service stops');
-      endEpisode();
+      endOutage();
       unsubscribe('http.client.response.finish', answered);
     },
   };

@@ -104,6 +104,21 @@ test('an unknown variable TODO_… gets a warning with the nearest name, and nev
   );
 });
 
+test('a start whose variables leave certificates unchecked gets a warning', async () => {
+  const warnings = async (NODE_TLS_REJECT_UNAUTHORIZED: string) => {
+    await using service = await startService({
+      profile: 'error-demo',
+      env: { NODE_TLS_REJECT_UNAUTHORIZED },
+    });
+    return lines(service.stdout())
+      .map((line) => JSON.parse(line))
+      .filter(({ level }) => level === 'warn')
+      .map(({ event }) => event);
+  };
+  assert.deepEqual(await warnings('0'), ['certificates-unchecked']);
+  assert.deepEqual(await warnings('1'), []);
+});
+
 test('development greets with profile, environment, URL, the page for a browser, database and the token command', async () => {
   await using service = await startService({ environment: 'development' });
   const greeting = service.stdout();

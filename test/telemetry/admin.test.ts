@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import manifest from '../../package.json' with { type: 'json' };
 import { assertProblem } from '../../packages/conformance/src/problem.ts';
 import { makeTodo, send } from '../../packages/conformance/src/target.ts';
-import { adminRoutes, databaseAnswers } from '../../src/server/admin.ts';
+import { adminRoutes, databaseAnswers, watchReadiness } from '../../src/server/admin.ts';
 import {
   OutcomeUnknown,
   StoreBroken,
@@ -84,6 +84,18 @@ describe('Admin listener', { concurrency: true }, () => {
     const about = (what: RegExp) => without.lines(what).map(({ event }) => event);
     assert.deepEqual(about(/^keys-/), ['keys-unavailable', 'keys-available']);
     assert.deepEqual(about(/ready$/), ['not-ready', 'ready']);
+  });
+
+  test('the log has each reason why the service is not ready, and its end', async () => {
+    const answers: (true | string)[] = [true, 'refused', 'refused', 'password', true, true];
+    const log: unknown[] = [];
+    const ready = watchReadiness([() => answers.shift() ?? true], (event) => void log.push(event));
+    while (answers.length > 0) await ready();
+    assert.deepEqual(log, [
+      { event: 'not-ready', reason: 'refused' },
+      { event: 'not-ready', reason: 'password' },
+      { event: 'ready' },
+    ]);
   });
 
   test('/ready turns before anything else when the service stops, /live stays until the end, and TODO_SHUTDOWN_DELAY_SECONDS goes on serving', async () => {

@@ -258,7 +258,7 @@ describe('Traces', () => {
     assert.deepEqual(silent.receiver.spans, []);
   });
 
-  test('a collector that is down costs a line, one more at the stop, and neither a request nor the stop', async () => {
+  test('a collector that is down costs a line for each reason, one more at the stop, and neither a request nor the stop', async () => {
     await using setup = await traced({
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
       OTEL_EXPORTER_OTLP_TIMEOUT: '50',
@@ -266,7 +266,7 @@ describe('Traces', () => {
       TODO_ADMIN_PORT: '0',
     });
     const { list, ask, stop } = setup;
-    const told = () => list.lines(/^traces-/).map(({ event, level }) => ({ event, level }));
+    const told = () => list.lines(/^traces-/).map(({ event, level, reason }) => ({ event, level, reason }));
     const counted = async () => valuesOf(await scrape(list.adminUrl), 'todo_spans_lost_total')[0] ?? 0;
     while (told().length === 0) {
       assert.equal((await ask('GET /me')).status, 200);
@@ -276,10 +276,14 @@ describe('Traces', () => {
       assert.equal((await ask('GET /me')).status, 200);
       await pause(30);
     }
-    assert.deepEqual(told(), [{ event: 'traces-not-sent', level: 40 }]);
     assert.ok((await counted()) > 0);
     await stop();
-    assert.deepEqual(told().slice(1), [{ event: 'traces-lost', level: 40 }]);
+    const [last, ...begun] = told().reverse();
+    assert.deepEqual(last, { event: 'traces-lost', level: 40, reason: undefined });
+    // On a busy machine the limit of time is a second reason.
+    const reasons = new Set(begun.map(({ reason }) => reason));
+    const expected = Array.from(reasons, (reason) => ({ event: 'traces-not-sent', level: 40, reason }));
+    assert.deepEqual(begun, expected);
     // Each request has a span, and one of its token below it.
     assert.ok(Number(list.lines(/^traces-lost/)[0]?.spans) >= 20);
   });

@@ -112,15 +112,17 @@ function followed() {
   return { log, ...currentKeys('the issuer', logEvent) };
 }
 
-test('the first failure of an outage and its end are told, failures between them to who debugs', () => {
+test('the reasons of an outage and its end are told, further failures to who debugs', () => {
   const { log, update, current } = followed();
-  const outage = new NotUsable('it does not answer');
-  for (const outcome of [outage, outage, { keys: SET, skipped: [] }, outage, { keys: SET, skipped: [] }])
-    assert.equal(update(outcome), outcome !== outage);
+  const [silent, refusing] = [new NotUsable('it does not answer'), new NotUsable('it answered 403')];
+  const good = { keys: SET, skipped: [] };
+  for (const outcome of [silent, silent, refusing, good, silent, good])
+    assert.equal(update(outcome), outcome === good);
   assert.equal(current(), SET);
   assert.deepEqual(log, [
     ['keys-unavailable', undefined, 'no keys from the issuer, no token can be verified'],
     ['keys-unavailable', 'debug', undefined],
+    ['keys-unavailable', undefined, 'no keys from the issuer, no token can be verified'],
     ['keys-available', undefined, undefined],
     ['keys-loaded', 'debug', undefined],
     ['keys-unavailable', undefined, 'no keys from the issuer, known keys stay in force'],

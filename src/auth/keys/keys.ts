@@ -1,5 +1,6 @@
 import type { LogEvent } from '../../events.ts';
 import { NotUsable } from '../../lib/errors.ts';
+import { followOutage } from '../../lib/outage.ts';
 import { isJsonObject } from '../../lib/parse-json.ts';
 import { quoteShort } from '../../lib/quote.ts';
 import type { Algorithm } from './algorithms.ts';
@@ -45,22 +46,23 @@ export function fixedKeys(keys: KeySet, description: string): Keys {
 }
 
 /**
- * The set in force, through changes and outages of its source. Logs once each: the first failure of an outage, its end,
- * the keys that are skipped when they change, a set that has changed.
+ * The set in force, through changes and outages of its source. Logs once each: an outage, the keys that are skipped when they
+ * change, a set that has changed.
  */
 export function currentKeys(source: string, logEvent: LogEvent) {
   let keys: KeySet | undefined;
   let failure: string | undefined;
+  const isTold = followOutage();
   let skipped: readonly SkippedKey[] = [];
   let reported = '';
   const attempts = { read: 0, unusable: 0, failed: 0 };
 
   function fail(reason: string): false {
     const consequence = keys === undefined ? 'no token can be verified' : 'known keys stay in force';
-    const first = { message: `no keys from ${source}, ${consequence}` };
+    const message = `no keys from ${source}, ${consequence}`;
     logEvent(
       { event: 'keys-unavailable', source, reason },
-      failure === undefined ? first : { level: 'debug' },
+      isTold(reason) ? { message } : { level: 'debug' },
     );
     failure = reason;
     return false;
@@ -88,7 +90,7 @@ export function currentKeys(source: string, logEvent: LogEvent) {
       if (unfit !== '' && unfit !== reported)
         logEvent({ event: 'key-skipped', source }, { message: `key skipped: ${unfit}` });
       reported = unfit;
-      if (failure !== undefined) logEvent({ event: 'keys-available', source });
+      if (isTold(undefined)) logEvent({ event: 'keys-available', source });
       failure = undefined;
       if (keys !== undefined && sameKeys(keys, loaded.keys)) return true;
       const said = keys === undefined ? ({ level: 'debug' } as const) : {};

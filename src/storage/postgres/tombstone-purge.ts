@@ -1,5 +1,6 @@
 import type { LogEvent } from '../../events.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { followOutage } from '../../lib/outage.ts';
 import type { Ask } from './postgres-connection.ts';
 import type { StatementPool } from './statement-pool.ts';
 
@@ -8,17 +9,14 @@ const PURGE = { name: 'purge', text: 'SELECT todo_purge()' };
 
 const INTERVAL_MS = 3_600_000;
 
-/** Purges tombstones, which an instance can do without. The first failure after a success is logged, and so is its end. */
+/** Purges tombstones, which an instance can do without; logs an outage. */
 export function openPurge(logEvent: LogEvent) {
-  let failing = false;
+  const isTold = followOutage();
   let repeating: NodeJS.Timeout | undefined;
   const purge = async (ask: Ask): Promise<void> => {
-    const failed = await ask(PURGE).then(
-      () => undefined,
-      (error: unknown) => ({ event: 'purge-failed', reason: messageOf(error) }) as const,
-    );
-    if ((failed !== undefined) !== failing) logEvent(failed ?? { event: 'purge-mended' });
-    failing = failed !== undefined;
+    const reason = await ask(PURGE).then(() => undefined, messageOf);
+    if (isTold(reason))
+      logEvent(reason === undefined ? { event: 'purge-mended' } : { event: 'purge-failed', reason });
   };
   return {
     purge,

@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { LogEvent } from '../../events.ts';
+import { followOutage } from '../../lib/outage.ts';
 import { refusalLog, schemaLog } from '../refusals.ts';
 import { errorOf, type Failure, failureBy } from './error.ts';
 import { type KnownFile, lookAt } from './file.ts';
@@ -14,6 +15,7 @@ const POLL_INTERVAL_MS = 1_000;
  */
 export class DatabaseHealth implements Disposable {
   readonly file: KnownFile;
+  readonly #isTold = followOutage();
   readonly #logEvent: LogEvent;
   readonly #logRefusal: ReturnType<typeof refusalLog>;
   readonly #logUnmet: ReturnType<typeof schemaLog>;
@@ -21,7 +23,6 @@ export class DatabaseHealth implements Disposable {
   readonly #reader: DatabaseSync;
   readonly #schemaVersion: StatementSync;
   #fault: Failure | undefined;
-  #isUnseen = false;
   #unmet: UnmetRequirement | undefined;
   /** The version of the schema that `#unmet` belongs to. */
   #knownVersion: unknown;
@@ -61,8 +62,7 @@ export class DatabaseHealth implements Disposable {
     if (state === 'refused') this.#logRefusal(message);
     if (state === undefined || state === 'refused' || this.#fault !== undefined) return failure;
     if (state !== 'unseen') this.#fault = { failure: 'broken', message };
-    else if (this.#isUnseen) return failure;
-    else this.#isUnseen = true;
+    else if (!this.#isTold(message)) return failure;
     this.#logEvent({ event: `database-${state}`, reason: message, path: this.file.name });
     return failure;
   }
@@ -88,10 +88,7 @@ export class DatabaseHealth implements Disposable {
   #look(): Failure | undefined {
     const found = lookAt(this.file);
     if (found !== undefined) this.note(found);
-    else if (this.#isUnseen) {
-      this.#isUnseen = false;
-      this.#logEvent({ event: 'database-seen', path: this.file.name });
-    }
+    else if (this.#isTold(undefined)) this.#logEvent({ event: 'database-seen', path: this.file.name });
     return found;
   }
 }
