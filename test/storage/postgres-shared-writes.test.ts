@@ -5,6 +5,7 @@ import type { TodoStore } from '../../src/shared-list/store.ts';
 import { addressOf } from '../../src/storage/postgres/address.ts';
 import { Cluster } from '../../src/storage/postgres/cluster.ts';
 import type { Statement } from '../../src/storage/postgres/postgres-connection.ts';
+import type { Limits } from '../../src/storage/postgres/postgres-connection-pool.ts';
 import { StatementPool } from '../../src/storage/postgres/statement-pool.ts';
 import { writesOf } from '../../src/storage/postgres/writes.ts';
 import { openPatient, PATIENT } from './postgres-pool.ts';
@@ -18,8 +19,8 @@ const server = await PostgresServer.startForAll();
 class NotedPool extends StatementPool {
   readonly names: (string | undefined)[] = [];
 
-  constructor(url: string, connections = 4) {
-    super(new Cluster(addressOf(url), true), { ...PATIENT, connections }, () => {});
+  constructor(url: string, limits: Partial<Limits> = {}) {
+    super(new Cluster(addressOf(url), true), { ...PATIENT, connections: 4, ...limits }, () => {});
   }
 
   override write<Row extends QueryResultRow>(statement: Statement, until?: number): Promise<readonly Row[]> {
@@ -29,9 +30,9 @@ class NotedPool extends StatementPool {
 }
 
 /** The writes of a new database, whose first category has a todo: creates in it may share. */
-async function openWrites(url: string) {
-  const pool = new NotedPool(url);
-  const writes = writesOf(pool, PATIENT.answerMs);
+async function openWrites(url: string, limits: Partial<Limits> = {}, withinMs = PATIENT.connectionMs) {
+  const pool = new NotedPool(url, limits);
+  const writes = writesOf(pool, withinMs);
   const first = await writes.add(newTodo('first', 1));
   assert.equal(first, 1);
   pool.names.length = 0;
@@ -49,21 +50,23 @@ async function titlesOf(url: string): Promise<Map<unknown, unknown>> {
 test('creates of one turn share a statement of at most 64, and each gets the id of its own todo [D28]', async () => {
   const url = await server.makeMigrated();
   await using opened = await openWrites(url);
-  const ids = await Promise.all(upTo(100).map((number) => opened.writes.add(newTodo(`n${number}`, 1))));
-  assert.deepEqual(opened.pool.names, ['add', 'add-several', 'add-several']);
-  const titles = await titlesOf(url);
-  assert.deepEqual(
-    ids.map((id) => titles.get(id)),
-    upTo(100).map((number) => `n${number}`),
-  );
+  const numbers = upTo(100);
+  // A statement that is quick lets the next one have twice as many.
+  while (opened.pool.names.length !== 2) {
+    opened.pool.names.length = 0;
+    const ids = await Promise.all(numbers.map((number) => opened.writes.add(newTodo(`n${number}`, 1))));
+    const titles = await titlesOf(url);
+    assert.deepEqual(
+      ids.map((id) => titles.get(id)),
+      numbers.map((number) => `n${number}`),
+    );
+  }
+  assert.deepEqual(opened.pool.names, ['add-several', 'add-several']);
   const sizes = await server.execute(
     url,
-    'SELECT count(*)::integer AS todos FROM todos GROUP BY changed ORDER BY 1',
+    'SELECT count(*)::integer AS todos FROM todos GROUP BY changed ORDER BY changed DESC LIMIT 2',
   );
-  assert.deepEqual(
-    sizes.map(({ todos }) => todos),
-    [1, 1, 35, 64],
-  );
+  assert.deepEqual(sizes.map(({ todos }) => todos).toSorted(), [36, 64]);
 });
 
 test('a write that comes alone is the statement that it was [D28]', async () => {
@@ -326,19 +329,93 @@ test('changes with a version that was read share a statement, and one that came 
   );
 });
 
-test('a change that was passed over ends with the time of one write [D28]', async () => {
+/** Lets a trigger take so many seconds for a create, and refuse a title. */
+const slowed = (seconds: number): string =>
+  `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS
+     $$ BEGIN PERFORM pg_sleep(${seconds}); IF NEW.title = 'x' THEN RAISE 'no'; END IF; RETURN NEW; END $$;
+   CREATE TRIGGER slow BEFORE INSERT ON todos FOR EACH ROW EXECUTE FUNCTION slow()`;
+
+/** Creates of one turn. The first is alone: until it is under way, nobody knows that others come with it. */
+const addAll = (opened: { readonly writes: ReturnType<typeof writesOf> }, titles: readonly string[]) =>
+  Promise.allSettled(titles.map((title) => opened.writes.add(newTodo(title, 1))));
+
+test('a write that a statement of several has left no time is refused [D28]', async () => {
   const url = await server.makeMigrated();
-  await using pool = new NotedPool(url);
-  const writes = writesOf(pool, 1_000);
-  await Promise.all(upTo(3).map((number) => writes.add(newTodo(`n${number}`, 1))));
-  await using _held = await server.lock(url, 'SELECT FROM todos WHERE id = 3 FOR UPDATE');
-  const changes = await Promise.allSettled(
-    [1, 2, 3].map((id) => writes.replace([id, null, newTodo('r', 1)])),
+  await using opened = await openWrites(url, {}, 600);
+  await server.execute(url, slowed(0.35));
+  const outcomes = (await addAll(opened, ['a', 'b', 'x'])).slice(1);
+  const names = outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.name);
+  assert.deepEqual(names, ['StoreUnavailable', 'StoreUnavailable']);
+  assert.ok(![...(await titlesOf(url)).values()].includes('b'));
+});
+
+test('a write that waits for a connection, or that the server undoes, is not sent late [D28]', async () => {
+  const url = await server.makeMigrated();
+  await using opened = await openWrites(url, { connections: 1 }, 300);
+  await server.execute(
+    url,
+    `CREATE SEQUENCE tries; GRANT ALL ON SEQUENCE tries TO public;
+     CREATE FUNCTION undo() RETURNS trigger LANGUAGE plpgsql AS
+       $$ BEGIN PERFORM nextval('tries'), pg_sleep(0.7); RAISE 'undone' USING ERRCODE = '40001'; END $$;
+     CREATE TRIGGER undo BEFORE INSERT ON todos FOR EACH ROW EXECUTE FUNCTION undo()`,
   );
-  assert.deepEqual(
-    changes.map(({ status }) => status),
-    ['fulfilled', 'fulfilled', 'rejected'],
+  const outcomes = await addAll(opened, ['a', 'b']);
+  const reasons = outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.message);
+  assert.match(reasons[0], /^undone/);
+  assert.match(reasons[1], /none was free in \d+ ms$/);
+  assert.deepEqual(await server.execute(url, 'SELECT last_value::integer FROM tries'), [{ last_value: 1 }]);
+});
+
+test('writes of a statement that the server gave up have its reason, and were not made [D28]', async () => {
+  const url = await server.makeMigrated();
+  await using opened = await openWrites(url, { statementMs: 1_000 }, 900);
+  {
+    await using _held = await server.lock(url, 'LOCK TABLE todos IN EXCLUSIVE MODE');
+    for (const outcome of await addAll(opened, ['a', 'b', 'c'])) {
+      assert.ok(outcome.status === 'rejected');
+      assert.equal(outcome.reason.name, 'StoreUnavailable');
+      assert.match(outcome.reason.message, /statement timeout/);
+    }
+  }
+  assert.deepEqual([...(await titlesOf(url)).values()], ['first']);
+});
+
+test('writes of a statement that somebody has cancelled are made alone [D28]', async () => {
+  const url = await server.makeMigrated();
+  await using opened = await openWrites(url);
+  const held = await server.lock(url, 'LOCK TABLE todos IN EXCLUSIVE MODE');
+  const added = addAll(opened, ['a', 'b', 'c']);
+  await server.somebodyWaits(url, 2);
+  await server.execute(
+    url,
+    "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query ~ 'unnest'",
   );
+  await held[Symbol.asyncDispose]();
+  assert.ok((await added).every(({ status }) => status === 'fulfilled'));
+  assert.deepEqual(opened.pool.names, ['add', 'add-several', 'add', 'add']);
+});
+
+test('after a statement that took long, the next ones have half as many writes [D28]', async () => {
+  const url = await server.makeMigrated();
+  await using opened = await openWrites(url);
+  await server.execute(url, slowed(0.05));
+  const titles = upTo(8).map((number) => `n${number}`);
+  await addAll(opened, titles);
+  assert.deepEqual(opened.pool.names.splice(0), ['add', 'add-several']);
+  await addAll(opened, titles);
+  assert.deepEqual(opened.pool.names, ['add-several', 'add-several', 'add-several']);
+});
+
+test('where the database reads no null in an array, changes without a version share a statement [D28]', async () => {
+  const url = await server.makeMigrated();
+  await server.setForDatabase(url, 'array_nulls', 'off');
+  await using opened = await openWrites(url);
+  await addAll(opened, ['a', 'b', 'c', 'd', 'e']);
+  opened.pool.names.length = 0;
+  const replaced = [1, 2, 3].map((id) => opened.writes.replace([id, null, newTodo('r', 1)]));
+  const removed = [4, 5, 6].map((id) => opened.writes.remove([id, null]));
+  assert.ok((await Promise.all([...replaced, ...removed])).every(Boolean));
+  assert.deepEqual(opened.pool.names.toSorted(), ['remove-several', 'replace', 'replace-several']);
 });
 
 /** What others may have made of the table. */

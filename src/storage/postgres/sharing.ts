@@ -1,26 +1,31 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { OutcomeUnknown, StoreUnavailable } from '../../shared-list/store.ts';
-import { hasCode, isLockTimeout, OF_CONNECTION, RETRIABLE } from './error.ts';
+import { DatabaseError } from 'pg';
+import { OutcomeUnknown, type PoolCounts, StoreUnavailable } from '../../shared-list/store.ts';
 
 /** Writes of one statement, at most: where its answer is lost, the outcome of each of them is unknown. */
 const MOST = 64;
+
+/** Writes of the first statement, at most. Triggers of others may be slow: the next one has twice as many, or half. */
+const FIRST = 16;
+
+/** Milliseconds in which a statement of twice as many would be too slow: while connections are free, half as many come. */
+const QUICK_MS = 250;
 
 /** Milliseconds in which writes are sent alone after a statement that was refused: the next one may be refused as well. */
 const ALONE_MS = 1_000;
 
 /** The ways to send writes of one kind. */
 interface Ways<Write, Outcome> {
-  /** Milliseconds for a write, its wait for a connection and a statement that was undone included. */
+  /** Milliseconds in which a write is sent, its wait for a connection and a statement that was undone included. */
   readonly withinMs: number;
-  /** Whether statements are under way. */
-  isBusy(): boolean;
+  counts(): PoolCounts;
   mayShare(write: Write): boolean;
   /** Two writes of one subject are never in one statement. */
   subjectOf(write: Write): unknown;
-  /** Sends one, which ends before this time of `performance.now()`. */
-  alone(write: Write, until: number): Promise<Outcome>;
-  /** Sends several. A write without an outcome was not made. */
-  together(writes: readonly Write[]): Promise<readonly (Outcome | undefined)[]>;
+  /** Sends one until this time of `performance.now()`. */
+  alone(write: Write, sentBy: number): Promise<Outcome>;
+  /** Sends several, as one. A write without an outcome was not made. */
+  together(writes: readonly Write[], sentBy: number): Promise<readonly (Outcome | undefined)[]>;
 }
 
 /**
@@ -34,17 +39,26 @@ export function sharing<Write, Outcome>(ways: Ways<Write, Outcome>): (write: Wri
   /** Whether writes come together: as long as they do not, none waits for the end of its turn. */
   let crowded = false;
   let aloneUntil = 0;
+  let most = FIRST;
 
   async function share(writes: ReadonlyMap<unknown, Write>): Promise<readonly (Outcome | undefined)[]> {
     await turn();
     gathered = new Map();
-    crowded = writes.size > 1 || ways.isBusy();
+    crowded = writes.size > 1 || ways.counts().used > 0;
     if (writes.size === 1) return [];
+    const from = performance.now();
+    const sentBy = from + ways.withinMs;
+    const half = Math.max(2, writes.size >> 1);
     try {
-      return await ways.together([...writes.values()]);
+      const outcomes = await ways.together([...writes.values()], sentBy);
+      if (performance.now() - from < QUICK_MS) most = Math.min(MOST, Math.max(most, 2 * writes.size));
+      else if (ways.counts().waiting === 0) most = half;
+      return outcomes;
     } catch (error) {
       if (!isUndone(error)) throw error;
       aloneUntil = performance.now() + ALONE_MS;
+      most = half;
+      if (error instanceof StoreUnavailable && performance.now() > sentBy) throw error;
       return [];
     }
   }
@@ -53,9 +67,9 @@ export function sharing<Write, Outcome>(ways: Ways<Write, Outcome>): (write: Wri
     const now = performance.now();
     const alone = () => ways.alone(write, now + ways.withinMs);
     const subject = ways.subjectOf(write);
-    crowded ||= ways.isBusy();
+    crowded ||= ways.counts().used > 0;
     if (!crowded || now < aloneUntil || gathered.has(subject) || !ways.mayShare(write)) return alone();
-    if (gathered.size === MOST) gathered = new Map();
+    if (gathered.size >= most) gathered = new Map();
     if (gathered.size === 0) shared = share(gathered);
     const place = gathered.size;
     gathered.set(subject, write);
@@ -64,9 +78,8 @@ export function sharing<Write, Outcome>(ways: Ways<Write, Outcome>): (write: Wri
   };
 }
 
-/** Whether it is certain that a statement changed nothing, while there is time for others. */
+/** Whether it is certain that a statement was sent, and changed nothing. */
 function isUndone(error: unknown): boolean {
   if (error instanceof OutcomeUnknown) return false;
-  if (!(error instanceof StoreUnavailable) || isLockTimeout(error)) return true;
-  return hasCode(error.cause, [...RETRIABLE, ...OF_CONNECTION]);
+  return !(error instanceof StoreUnavailable) || error.cause instanceof DatabaseError;
 }

@@ -3,7 +3,15 @@ import type { LogEvent } from '../../events.ts';
 import { type PoolCounts, StoreNotWritable, StoreUnavailable } from '../../shared-list/store.ts';
 import type { Cluster } from './cluster.ts';
 import { NOT_SYNCED, UNLOGGED } from './durability.ts';
-import { hasCode, OF_ALL_CONNECTIONS, OF_CONNECTION, OF_NAMES, RETRIABLE, toStoreError } from './error.ts';
+import {
+  hasCode,
+  noConnection,
+  OF_ALL_CONNECTIONS,
+  OF_CONNECTION,
+  OF_NAMES,
+  RETRIABLE,
+  toStoreError,
+} from './error.ts';
 import type { Ask, PostgresConnection, Statement } from './postgres-connection.ts';
 import { ConnectionPool, type Limits, type OnConnection } from './postgres-connection-pool.ts';
 
@@ -52,10 +60,10 @@ export class StatementPool implements AsyncDisposable {
   /**
    * The rows of a statement that may change something, committed on its own. Errors about it are passed on.
    *
-   * @param until Time of `performance.now()` at which the wait for a connection and for the answer is over.
+   * @param sentBy Time of `performance.now()` after which it is not sent, not again either.
    */
-  write<Row extends QueryResultRow>(statement: Statement, until?: number): Promise<readonly Row[]> {
-    return this.#run(statement, 'write', until);
+  write<Row extends QueryResultRow>(statement: Statement, sentBy?: number): Promise<readonly Row[]> {
+    return this.#run(statement, 'write', sentBy);
   }
 
   /**
@@ -119,29 +127,31 @@ export class StatementPool implements AsyncDisposable {
   #run<Row extends QueryResultRow>(
     statement: Statement,
     kind: 'read' | 'write',
-    until = Number.POSITIVE_INFINITY,
+    sentBy = Number.POSITIVE_INFINITY,
   ): Promise<readonly Row[]> {
-    const left = (mostMs: number) => Math.max(1, Math.min(mostMs, Math.ceil(until - performance.now())));
     const { connectionMs, answerMs } = this.#limits;
+    const leftMs = (): number => Math.ceil(sentBy - performance.now());
     return new Promise((resolve, reject) => {
       let tries = 0;
       let repeated = kind === 'write';
+      const send = (): void => this.#pool.take(attempt, Math.min(connectionMs, leftMs()));
       const attempt: OnConnection = (failure, connection) => {
         if (connection === undefined) return reject(failure);
         tries += 1;
-        connection.ask<Row>(statement, { withinMs: left(answerMs) }, (error, rows) => {
+        connection.ask<Row>(statement, { withinMs: answerMs }, (error, rows) => {
           this.#learn(error);
           if (hasCode(error, OF_CONNECTION)) this.#pool.drop(connection);
           else this.#pool.put(connection);
           if (error === undefined) return resolve(rows);
           const elsewhere = hasCode(error, OF_CONNECTION) && !repeated;
           repeated ||= elsewhere;
-          if (elsewhere || (hasCode(error, RETRIABLE) && tries < TRIES))
-            return this.#pool.take(attempt, left(connectionMs));
-          reject(toStoreError(error, kind));
+          const isSafe = elsewhere || (hasCode(error, RETRIABLE) && tries < TRIES);
+          if (isSafe && leftMs() > 0) send();
+          else reject(toStoreError(error, kind));
         });
       };
-      this.#pool.take(attempt, left(connectionMs));
+      if (leftMs() > 0) send();
+      else reject(noConnection('the time to send it is over'));
     });
   }
 }

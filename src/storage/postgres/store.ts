@@ -44,6 +44,9 @@ const FOR_ONE_TODO = {
   writes: true,
 };
 
+/** Milliseconds more to send a write: a server finds a deadlock after a second. */
+const DEADLOCK_MS = 100;
+
 const FOR_THE_LIST = { connections: 1, statementMs: 60_000, writes: false };
 
 /** Milliseconds to wait at start for a server: with the last try, the start gives up within 10 s. */
@@ -87,7 +90,7 @@ export async function openPostgresStore(
   const health = parts.use(new SchemaHealth(database, logEvent));
   const opened = parts.move();
   const findOne = findTogether(database);
-  const writes = writesOf(database, limits.connectionMs + answerMs);
+  const writes = writesOf(database, limits.connectionMs + DEADLOCK_MS);
   const addOnce = addingOnce(database);
   const size = sizeOf(database);
 

@@ -45,7 +45,7 @@ const free = (lock: string): string =>
 const changesOf = (parameters = '', columns = ''): string =>
   `bounded, free JOIN unnest(${arrayFrom(1, 'integer')}, ${arrayFrom(2, 'xid')}${parameters})
     AS given (given_id, version${columns}) ON free.id = given_id
-  WHERE ${GIVEN} AND todos.id = free.id AND (version IS NULL OR xmin = version) RETURNING todos.id`;
+  WHERE ${GIVEN} AND todos.id = free.id AND (version = '0' OR xmin = version) RETURNING todos.id`;
 
 const REPLACE_SEVERAL = `${free('NO KEY UPDATE')}
     UPDATE todos SET (${COLUMNS}) = ROW (${MEMBERS.map(({ column }) => `given.${column}`).join(', ')})
@@ -61,16 +61,16 @@ type Change = readonly [id: number, version: string | null, todo?: TodoMembers];
 /**
  * The writes of todos. Each is committed by itself, or with others of the same turn of the event loop.
  *
- * @param withinMs The time for a write, its wait for a connection included.
+ * @param withinMs The time to send a write, its wait for a connection included.
  */
 export function writesOf(database: StatementPool, withinMs: number) {
   /** Categories that have taken a todo. A write that names another one is sent alone: it cannot undo those of others. */
   const known = new Set<number>();
 
   /** The row of a write by itself, if it made or changed one. */
-  async function one(query: QueryConfig, until: number, todo?: TodoMembers) {
+  async function one(query: QueryConfig, sentBy: number, todo?: TodoMembers) {
     try {
-      const [row] = await database.write<{ readonly id: number }>(query, until);
+      const [row] = await database.write<{ readonly id: number }>(query, sentBy);
       if (todo !== undefined && row !== undefined && known.size < MOST_KNOWN) known.add(todo.categoryId);
       return row;
     } catch (error) {
@@ -79,17 +79,17 @@ export function writesOf(database: StatementPool, withinMs: number) {
     }
   }
 
-  const common = { withinMs, isBusy: () => database.counts().used > 0 };
+  const common = { withinMs, counts: () => database.counts() };
 
   const add = sharing<TodoMembers, number | undefined>({
     ...common,
     mayShare: ({ categoryId }) => known.has(categoryId),
     subjectOf: (todo) => todo,
-    alone: async (todo, until) =>
-      (await one({ name: 'add', text: ADD, values: valuesOf(todo) }, until, todo))?.id,
-    async together(todos) {
+    alone: async (todo, sentBy) =>
+      (await one({ name: 'add', text: ADD, values: valuesOf(todo) }, sentBy, todo))?.id,
+    async together(todos, sentBy) {
       const query = { name: 'add-several', text: ADD_SEVERAL, values: arraysOf(todos) };
-      const [added] = await database.write<{ readonly ids: readonly number[] }>(query);
+      const [added] = await database.write<{ readonly ids: readonly number[] }>(query, sentBy);
       return added?.ids ?? [];
     },
   });
@@ -100,16 +100,17 @@ export function writesOf(database: StatementPool, withinMs: number) {
       ...common,
       mayShare: ([, , todo]) => todo === undefined || known.has(todo.categoryId),
       subjectOf: ([id]) => id,
-      async alone([id, version, todo], until) {
+      async alone([id, version, todo], sentBy) {
         const values = [id, version, ...(todo === undefined ? [] : valuesOf(todo))];
-        return (await one({ name, text, values }, until, todo)) !== undefined;
+        return (await one({ name, text, values }, sentBy, todo)) !== undefined;
       },
-      async together(changes) {
+      async together(changes, sentBy) {
         const ids = changes.map(([id]) => id);
-        const versions = changes.map(([, version]) => version);
+        // A null would need the server's `array_nulls`. No row has the xmin 0.
+        const versions = changes.map(([, version]) => version ?? '0');
         const values = [ids, versions, ...arraysOf(changes.flatMap(([, , todo]) => todo ?? []))];
         const query = { name: `${name}-several`, text: textOfSeveral, values };
-        const rows = await database.write<{ readonly id: number }>(query);
+        const rows = await database.write<{ readonly id: number }>(query, sentBy);
         const changed = new Set(rows.map(({ id }) => id));
         return ids.map((id) => changed.has(id) || undefined);
       },
