@@ -83,6 +83,7 @@ for (const [what, content, count, ...skipped] of KEYS) {
     await using folder = await temporaryFolder();
     const file = await readKeysFile(await folder.write('keys', content));
     assert.equal(file.keys.length, count);
+    assert.equal(file.readableByOthers, false, 'which is no fault of public keys');
     assert.deepEqual(
       file.skipped.map(({ keyId }) => keyId),
       skipped,
@@ -123,6 +124,17 @@ const FAULTS: readonly (readonly [string, string | Buffer, RegExp])[] = [
   ['an empty JWKS', '{"keys":[]}', /must have a key that verifies signatures/],
   ['RSA of 1024 bits', JSON.stringify(jwkOf(weak, 'weak')), /"weak".* at least 2048 bits, received 1024/],
   ['RSA of 1024 bits, PEM', weak.export({ type: 'spki', format: 'pem' }).toString(), /at least 2048 bits/],
+  ...[
+    { ...privateKey('p256').export({ format: 'jwk' }), kid: 'a' },
+    { ...symmetric, kid: 'a' },
+  ].map(
+    (jwk) =>
+      [
+        `${jwk.kty === 'oct' ? 'a symmetric' : 'a private'} key among those of a JWKS`,
+        JSON.stringify({ keys: [...jwks().keys, jwk] }),
+        /^the key "a": it is a (?:private|symmetric) key$/,
+      ] as const,
+  ),
   ['a private PEM key', privatePem, /private key/],
   ['a private PEM key of SEC 1', privateSec1, /private key/],
   ['an encrypted private PEM key', privatePem.replaceAll('PRIVATE', 'ENCRYPTED PRIVATE'), /private key/],

@@ -90,11 +90,13 @@ for (const { kind, before, after, tokens, unknown, damages } of KINDS) {
     test(`while a ${name} ${what}, the old keys stay in force and one warning says so; then the new ones count alone`, async () => {
       await using file = await watch(kind, before);
       const codes = async () => [await file.codeOf(tokens[0]), await file.codeOf(tokens[1])];
+      const described = file.keys.describe();
       if (damaged === undefined) await rm(file.path);
       else await file.replaceBy(damaged);
       await file.keys.refresh();
       await file.keys.refresh();
       assert.deepEqual(await codes(), ['accepted', unknown]);
+      assert.equal(file.keys.describe(), described);
       assert.equal(file.timesTold('keys-unavailable'), 1);
       await file.replaceBy(after);
       await file.keys.refresh();

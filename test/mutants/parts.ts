@@ -244,6 +244,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
       'src/auth/keys/trusted-address.test.ts',
       'src/auth/keys/verification-key.test.ts',
       'test/auth/key-files.test.ts',
+      'test/auth/published-keys.test.ts',
       'test/auth/remote-keys.test.ts',
       'test/auth/proxied-keys.test.ts',
       'test/auth/watched-files.test.ts',

@@ -80,7 +80,8 @@ function nodeAsks(noProxy: string, host: string, port: number): boolean {
 
 const hosts = fc.constantFrom(
   ...['login.example.org', 'example.org', 'org', 'xexample.org', 'a.b.example.org', 'login.example.org.'],
-  ...['10.0.0.1', '10.0.0.9', '10.0.0.10', '9.255.255.255', '255.255.255.255', '[2001:db8::7]'],
+  ...['10.0.0.1', '10.0.0.9', '10.0.0.10', '10.0.1.2', '9.255.255.255', '255.255.255.255'],
+  '[2001:db8::7]',
 );
 const entries = fc.oneof(
   fc.constantFrom(
@@ -92,6 +93,7 @@ const entries = fc.oneof(
       '10.0.0.0/8',
       '10.0.0.1-10.0.0.9',
       '10.0.0.9-10.0.0.1',
+      '10.0.0.9-10.0.1.5',
       '10.0.0.1 - 10.0.0.10',
     ],
     ...['0.0.0.0-255.255.255.255', '10.0.0.1-', '-10.0.0.9', '10.0.0.1-10.0.0.5-10.0.0.9', '10.0.0.1-x'],

@@ -77,7 +77,9 @@ const REFUSED: readonly (readonly [string, unknown, 'unfit' | 'secret' | 'other-
   ['a key for encryption', { ...RSA, use: 'enc' }, 'other-use'],
   ['a key for TLS', { ...RSA, use: 'tls' }, 'other-use'],
   ['operations of encryption', { ...RSA, key_ops: ['wrapKey', 'encrypt'] }, 'other-use'],
-  ['an algorithm of encryption', { ...RSA, alg: 'RSA-OAEP-256' }, 'other-use'],
+  ...['RSA-OAEP', 'RSA-OAEP-256', 'ECDH-ES', 'ECDH-ES+A128KW'].map(
+    (alg) => [`an algorithm of encryption: ${alg}`, { ...RSA, alg }, 'other-use'] as const,
+  ),
   ['X25519', generateKeyPairSync('x25519').publicKey.export({ format: 'jwk' }), 'other-use'],
   ['a use in another letter case', { ...RSA, use: 'SIG' }, 'unfit'],
   ['a use that is a number', { ...RSA, use: 1 }, 'unfit'],
@@ -168,4 +170,7 @@ test('a key is another one when its material, its kid or its algorithms differ, 
   assert.equal(id({ ...RSA, kid: 'a' }), id({ kid: 'a', use: 'sig', x5t: 'AA', ...RSA }));
   const others = [{ ...RSA, kid: 'a' }, { ...RSA, kid: 'b' }, RSA, { ...RSA, kid: 'a', alg: 'RS256' }, EC];
   assert.equal(new Set(others.map(id)).size, others.length);
+  const secrets = [[], ['a'], ['b'], ['a', 'HS256']] as const;
+  const ids = secrets.map(([keyId, alg]) => fromSecret(Buffer.alloc(64, 7), keyId, alg).id);
+  assert.equal(new Set(ids).size, secrets.length);
 });
