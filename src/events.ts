@@ -86,7 +86,9 @@ export const EVENTS = {
   request: debug<{ method: string; route: Text; status: number; milliseconds: number; traceId: string }>(
     'request',
   ),
-  'request-refused': debug<{ status: number; traceId: string }>('request refused by the transport'),
+  'request-refused': debug<{ status: number; reason: Text; traceId: string }>(
+    'request refused by the transport',
+  ),
   'preflight-refused': info<{ origin: string; others: number }>(
     'a page was refused: TODO_CORS_ORIGINS does not have its origin',
   ),

@@ -21,7 +21,7 @@ export function faultAnswers(cors?: Cors): FaultAnswers {
 
 /** An answer that is always JSON (contract N5). */
 export function makeFaultAnswer(fault: Fault, request: IncomingMessage | undefined): FaultAnswer {
-  const { status } = fault;
+  const { status, detail } = fault;
   const traceId = request === undefined ? newTraceId(undefined) : traceIdOf(request);
   const headers = {
     'x-content-type-options': 'nosniff',
@@ -29,5 +29,12 @@ export function makeFaultAnswer(fault: Fault, request: IncomingMessage | undefin
     'cache-control': 'no-store',
     'content-type': PROBLEM_JSON,
   };
-  return { status, phrase: reasonPhrase(status), headers, body: problemBody(fault, traceId), traceId };
+  return {
+    status,
+    phrase: reasonPhrase(status),
+    headers,
+    body: problemBody(fault, traceId),
+    detail,
+    traceId,
+  };
 }

@@ -13,7 +13,8 @@ export interface FaultAnswer {
   readonly phrase: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Its `traceId`, for the log (contract P5). */
+  /** Its `detail` and `traceId`, for the log (contract P5). */
+  readonly detail: string | undefined;
   readonly traceId: string;
 }
 

@@ -39,9 +39,9 @@ export function openListener(options: ListenerOptions) {
   let closing: Promise<void> | undefined;
   let drained: Promise<void> | undefined;
 
-  function refuse({ status, traceId }: FaultAnswer): void {
+  function refuse({ status, detail, traceId }: FaultAnswer): void {
     refused.set(status, (refused.get(status) ?? 0) + 1);
-    logEvent({ event: 'request-refused', status, traceId });
+    logEvent({ event: 'request-refused', status, reason: detail, traceId });
   }
 
   function drop(): void {

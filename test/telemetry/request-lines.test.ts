@@ -47,11 +47,16 @@ for (const [name, bytes, status] of [
   ['has too large a head', `GET / HTTP/1.1\r\n${'X: y\r\n'.repeat(101)}\r\n`, 431],
   ['is a CONNECT', 'CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n', 400],
 ] as const) {
-  test(`what ${name} has one line, with the status and the traceId of its answer (P5)`, async () => {
+  test(`what ${name} has one line, with status, detail and traceId of its answer (P5)`, async () => {
     await using list = await startList({ logLevel: 'debug', env: { TODO_ADMIN_PORT: '0' } });
     const answers = await Promise.all([list.url, list.adminUrl].map((url) => converse(url, bytes)));
-    const told = answers.map((ofOne) => ({ status, traceId: assertRefused(ofOne, status).traceId }));
-    const lines = list.lines(/^request-refused$/).map(({ status, traceId }) => ({ status, traceId }));
+    const told = answers.map((ofOne) => {
+      const { detail, traceId } = assertRefused(ofOne, status);
+      return { status, reason: detail, traceId };
+    });
+    const lines = list
+      .lines(/^request-refused$/)
+      .map(({ status, reason, traceId }) => ({ status, reason, traceId }));
     assert.deepEqual(new Set(lines), new Set(told));
     assert.deepEqual(list.lines(/^request$/), []);
   });
