@@ -220,7 +220,7 @@ const PASTED: readonly (readonly [string, string])[] = [
   ['token_undefined', `${NO_FORM} ${ONE_PART}`],
   [
     'a.b.c.d.e',
-    `${NO_FORM} It has five parts: an encrypted token. Auth0 makes one when nobody has asked for an audience: ask for it.`,
+    `${NO_FORM} It has five parts: an encrypted token, as refresh tokens may be. Auth0 makes one when nobody asks for an audience.`,
   ],
   [
     'ory_at_abc.def',

@@ -46,7 +46,7 @@ test('docs/identity-providers.md has the providers that were run, with version a
 test('Node.js, systemd, Docker and a shell read the settings of the pages alike, as they are written', () => {
   for (const { provider, block, settings } of SECTIONS) {
     // Without a quote, a blank, `#`, `$` and `\\`, which each of them reads in a way of its own.
-    assert.match(block, /^(?:TODO_AUTH_[A-Z_]+=[\w:/.@+,=!-]+\n)+$/, provider);
+    assert.match(block, /^(?:TODO_AUTH_[A-Z_]+=[\w:/.@+,=!%-]+\n)+$/, provider);
     const read = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
     assert.deepEqual(read.sort(), block.trimEnd().split('\n').sort(), provider);
   }

@@ -78,7 +78,7 @@ function explainForm(compact: string): string {
   const [, said] = PASTED.find(([form]) => form.test(compact)) ?? [];
   if (said !== undefined) return said.replace('…', () => quote(compact));
   if (parts === 5)
-    return 'It has five parts: an encrypted token. Auth0 makes one when nobody has asked for an audience: ask for it.';
+    return 'It has five parts: an encrypted token, as refresh tokens may be. Auth0 makes one when nobody asks for an audience.';
   if (parts === 1) return 'It has one part: not a JWT. Ask the issuer for an access token for this audience.';
   if (parts !== 3) return `It has ${parts} parts, and a signed token has three.`;
   const empty = compact.split('.').indexOf('');
