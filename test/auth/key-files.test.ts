@@ -110,7 +110,14 @@ const BARE =
 
 const FAULTS: readonly (readonly [string, string | Buffer, RegExp])[] = [
   ['nothing', '', /not a PEM public key, a JWK or a JWKS$/],
-  ['text', 'a key', /not a PEM public key, a JWK or a JWKS$/],
+  ...['a key', 'no ssh-rsa key'].map(
+    (text) => [`the text ${text}`, text, /not a PEM public key, a JWK or a JWKS$/] as const,
+  ),
+  [
+    'a certificate',
+    `-----BEGIN CERTIFICATE-----\n${CERTIFICATE}\n-----END CERTIFICATE-----\n`,
+    /^it is a certificate \(openssl x509 -pubkey -noout prints its public key\)$/,
+  ],
   ...['ssh-rsa AAAAB3NzaC1yc2E= ada@example', 'ecdsa-sha2-nistp256 AAAAE2VjZHNh', 'ssh-ed25519 AAAA'].map(
     (text) =>
       [

@@ -282,15 +282,15 @@ test('a set of 512 KiB with certificates, behind a byte order mark, and with mor
   );
 });
 
-test('no connection to the issuer is kept, which would be dead by the next fetch', async () => {
-  const kept: (string | undefined)[] = [];
-  const answer: RequestListener = (request, response) => {
-    kept.push(request.headers.connection);
-    json(jwks())(request, response);
+test('a request names its program, and keeps no connection, which would be dead by the next fetch', async () => {
+  const sent: unknown[] = [];
+  const answer: RequestListener = ({ headers }, response) => {
+    sent.push([headers.accept, headers.connection, headers['user-agent']]);
+    response.end(JSON.stringify(jwks()));
   };
   await using remote = await discover({ answers: [['/jwks', answer]] });
   await remote.keys.refresh();
-  assert.deepEqual(kept, ['close']);
+  assert.deepEqual(sent, [['application/json', 'close', 'todo-service']]);
 });
 
 test('a set without a usable key is a failure, whose reason names the keys [A7]', async () => {
@@ -396,6 +396,24 @@ test('tokens that come while keys are fetched wait for them, first keys and new 
   assert.deepEqual(await codesOfTwo('rsa'), ['accepted', 'accepted']);
   remote.issuer.keys = jwks('p256');
   assert.deepEqual(await codesOfTwo('p256'), ['accepted', 'accepted']);
+  assert.equal(remote.issuer.timesKeysWereAsked(), 2);
+});
+
+test('a token whose key a refresh under way brings causes none of its own', async ({ mock }) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  await using remote = await discover({ keys: jwks('rsa') }, { refreshMs: 1_000 });
+  await remote.keys.refresh();
+  const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  remote.issuer.answers.set('/jwks', async (request, response) => {
+    asked.resolve();
+    await held.promise;
+    json(jwks('p256'))(request, response);
+  });
+  mock.timers.tick(1_000);
+  await asked.promise;
+  const code = remote.codeOf(forge(draft('p256')));
+  held.resolve();
+  assert.equal(await code, 'accepted');
   assert.equal(remote.issuer.timesKeysWereAsked(), 2);
 });
 
