@@ -3,6 +3,7 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { isDevelopmentSecret, openDevelopmentKey, readDevelopmentKey } from '../../src/auth/development.ts';
+import { openKeys } from '../../src/auth/keys/source.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { runProgram } from '../support/start.ts';
 
@@ -16,6 +17,19 @@ test('the development key is made once, for its owner alone, with a kid of its o
   assert.equal((await stat(join(folder.path, 'data'))).mode & 0o777, 0o700);
   assert.deepEqual(await openDevelopmentKey(path), made);
   assert.deepEqual(await readdir(join(folder.path, 'data')), ['development-key.json']);
+});
+
+test('tokens are verified with the development key alone, and its place is said', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'development-key.json');
+  const settings = { source: { kind: 'development', path }, keysCooldownMs: 0, keysRefreshMs: 0 } as const;
+  await using keys = await openKeys(settings, () => {});
+  const { keyId } = await openDevelopmentKey(path);
+  assert.equal(keys.describe(), `development key ${keyId} in ${path}`);
+  assert.deepEqual(
+    keys.current()?.map((key) => [key.keyId, ...key.algorithms.keys()]),
+    [[keyId, 'HS256']],
+  );
 });
 
 test('of several processes that make the key at once, one wins and all use it', async () => {
