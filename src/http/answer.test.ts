@@ -11,6 +11,8 @@ for (const header of [
   '*',
   'identity;q=0, *;q=0.5',
   'gzip , , br',
+  'gzip ; q=0.5',
+  'gzip\t;\tQ=1.000',
 ]) {
   test(`Accept-Encoding "${header}" admits gzip [RFC 9110 §12.5.3]`, () =>
     assert.equal(admitsGzip(header), true));
@@ -23,6 +25,10 @@ for (const header of [
   'br',
   'gzip;q=0',
   'gzip;q=0.000, *',
+  'gzip ; q=0, *',
+  'gzip;q=1.001',
+  'gzip;q=0.0001',
+  'a gzip',
   '*;q=0',
   'gzip;q=2',
   'gzipped',
