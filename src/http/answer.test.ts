@@ -14,7 +14,7 @@ for (const header of [
   'gzip ; q=0.5',
   'gzip\t;\tQ=1.000',
 ]) {
-  test(`Accept-Encoding "${header}" admits gzip [RFC 9110 §12.5.3]`, () =>
+  test(`Accept-Encoding ${JSON.stringify(header)} admits gzip [RFC 9110 §12.5.3]`, () =>
     assert.equal(admitsGzip(header), true));
 }
 
