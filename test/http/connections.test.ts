@@ -402,6 +402,16 @@ describe('The budget of a connection', { concurrency: true }, () => {
     assert.equal(connection.answers()[0]?.body.length, body.length);
   });
 
+  test('a HEAD of a long answer gets its head alone, and the connection serves the next request', async () => {
+    const body = Buffer.alloc(4 * 2 ** 20, 'x');
+    await using demo = await startDemo({ routes: [get('/large', () => ({ status: 200, body }))] });
+    await using connection = await Connection.open(demo.url);
+    connection.socket.write(`HEAD /large HTTP/1.1\r\nHost: a\r\n\r\n${LAST}`);
+    await connection.closed();
+    assert.match(connection.received(), /^HTTP\/1\.1 200 OK\r\n(?:.+\r\n)+\r\nHTTP\/1\.1 404 /);
+    assert.match(connection.received(), /^content-length: 4194304\r$/m);
+  });
+
   for (const [name, last] of [
     ['a problem of request validation', 'GET / HTTP/1.1\r\n\r\n'],
     ['the same with a body', 'POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}'],
