@@ -103,6 +103,7 @@ test('the log has the exception once, with the traceId of the answer [Errors 3]'
 test('a thrown value that is not an Error is a 500 too [Errors 3]', async () => {
   const reply = await ask('/throws/no-error');
   assertProblem(reply, 500);
+  assertErrorHeaders(reply);
   assert.doesNotMatch(reply.body.toString(), /surprise/);
 });
 
