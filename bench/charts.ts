@@ -1,8 +1,8 @@
 import { parse, View } from 'vega';
 import { compile, type TopLevelSpec } from 'vega-lite';
 import type { Figures } from './figures.ts';
-import { AT_RATES, LATENCY_RATE, median, REACHED, TIMED } from './report.ts';
-import { SERVERS } from './servers.ts';
+import { AT_RATES, LATENCY_RATE, median, ofPostgres, REACHED, TIMED } from './report.ts';
+import { EVERY } from './servers.ts';
 
 type Row = Readonly<Record<string, string | number>>;
 
@@ -23,10 +23,14 @@ const COLOURS: Readonly<Record<string, string>> = {
   go: '#d55e00',
   'go-kept': '#f4a582',
   rust: '#b8a800',
+  'fastify-pg': '#009e73',
+  'go-pgx': '#d55e00',
+  kinto: '#e69f00',
+  pocketbase: '#b8a800',
 };
 
 const titleOf = (name: string) => {
-  const title = SERVERS.find((server) => server.name === name)?.title ?? name;
+  const title = EVERY.find((server) => server.name === name)?.title ?? name;
   return name.startsWith('service-') ? `todo-service ${title}` : title;
 };
 
@@ -34,7 +38,8 @@ const titleOf = (name: string) => {
 export async function chartsOf(figures: Figures): Promise<ReadonlyMap<string, string>> {
   const charts = {
     'cost-by-length': byLength(figures),
-    latency: byServer(figures),
+    latency: byServer(figures, (kind) => kind),
+    'latency-postgresql': byServer(figures, ofPostgres),
     'cost-by-rate': byRate(figures),
   };
   const files = new Map<string, string>();
@@ -64,7 +69,7 @@ function configOf(look: keyof typeof LOOKS): NonNullable<TopLevelSpec['config']>
 
 /** A colour for each server of these rows, in the order of the tables. */
 function colour(rows: readonly Row[]) {
-  const there = SERVERS.filter(({ name }) => rows.some((row) => row.name === name));
+  const there = EVERY.filter(({ name }) => rows.some((row) => row.name === name));
   const domain = there.map(({ name }) => titleOf(name));
   const range = there.map(({ name }) => COLOURS[name] ?? '');
   return { field: 'server', type: 'nominal', scale: { domain, range } } as const;
@@ -113,15 +118,15 @@ function byLength({ costs }: Figures): TopLevelSpec {
   );
 }
 
-function byServer({ latency }: Figures): TopLevelSpec {
+function byServer({ latency }: Figures, at: (kind: string) => string): TopLevelSpec {
   const values: Row[] = Object.entries(TIMED).flatMap(([kind, { title }]) =>
-    Object.entries(latency[kind] ?? {}).map(([name, { p50, p99, perSecond }]) => {
+    Object.entries(latency[at(kind)] ?? {}).map(([name, { p50, p99, perSecond }]) => {
       const row = { name, server: titleOf(name), kind: title };
       if (median(perSecond) >= REACHED * LATENCY_RATE) return { ...row, p50: median(p50), p99: median(p99) };
       return { ...row, missed: `only ${Math.round(median(perSecond))}/s` };
     }),
   );
-  const order = SERVERS.map(({ name }) => titleOf(name));
+  const order = EVERY.map(({ name }) => titleOf(name));
   const y = { field: 'server', type: 'nominal', sort: order, axis: { title: null } } as const;
   const x = (field: string) => ({
     field,

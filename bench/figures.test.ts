@@ -11,7 +11,6 @@ function tableOf(service: number[], constant: number[]): string {
   const cost = (times: number[]) => ({
     service: times,
     postgres: zeros,
-    others: zeros,
     bytes: zeros,
     perSecond: zeros,
   });
@@ -32,7 +31,7 @@ test('the middle half of the rounds of a read stands for a median that it is mor
 test('that of a write stands for it from 20 %', () => {
   const replaceOf = (service: number[], perSecond: number[]) => {
     const figures = noFigures('a machine');
-    const replace = { service, postgres: zeros, others: zeros, bytes: zeros, perSecond };
+    const replace = { service, postgres: zeros, bytes: zeros, perSecond };
     figures.costs = { 10000: { replace: { service: replace } } };
     return tablesOf(figures).join('\n');
   };
@@ -54,6 +53,35 @@ test('a rate that a server has not reached is said, and no latency', () => {
   assert.match(table, /^\| Go \| only 940\/s \|/m);
 });
 
+test('instances are compared with one instance of the same round, and none of them has a whole core', () => {
+  const figures = noFigures('a machine');
+  const cost = { service: [20, 20, 20], postgres: [2, 2, 2], bytes: [1, 1, 1] };
+  const one = {
+    'instances-1': { ...cost, perSecond: [10_000, 8_000, 9_000] },
+    'instances-2': { ...cost, perSecond: [20_000, 16_800, 18_000] },
+  };
+  figures.costs = { instances: { one } };
+  assert.match(tablesOf(figures).join('\n'), /^\| 2 \| 18,000 \(2\.00×\) \|/m);
+  assert.deepEqual(disturbed(figures), []);
+});
+
+test('what is measured beside others on PostgreSQL has tables of its own', () => {
+  const figures = noFigures('a machine');
+  const cost = { postgres: [2, 2, 2], bytes: [1, 1, 1], perSecond: [3_000, 3_000, 3_000] };
+  figures.costs = {
+    10000: { one: { 'service-postgresql': { ...cost, service: [10, 10, 10] } } },
+    postgresql: { one: { 'service-postgresql': { ...cost, service: [20, 20, 20] } } },
+  };
+  figures.sizes = {
+    postgresql: { 'service-postgresql': { memory: [90, 99], database: [1], firstList: [1] } },
+  };
+  const table = tablesOf(figures).join('\n\n');
+  assert.match(
+    table,
+    /^\| µs on PostgreSQL \|.* memory, MB \|\n.*\n\| todo-service \| 20\.0 \+ 2\.00 \|.* 99\.0 \|$/m,
+  );
+});
+
 test('a page shows the tables, rows and columns that it has, with the figures of now', () => {
   const made = [
     '| ms | one | two |\n| --- | ---: | ---: |\n| go | 1 | 2 |\n| rust | 3 | 4 |',
@@ -66,7 +94,7 @@ test('a page shows the tables, rows and columns that it has, with the figures of
 
 test('a round in which a server did not have its core is told: other programs ran', () => {
   const figures = noFigures('a machine');
-  const cost = { service: [10, 10, 40], postgres: [2, 2, 2], others: [0, 0, 0], bytes: [1, 1, 1] };
+  const cost = { service: [10, 10, 40], postgres: [2, 2, 2], bytes: [1, 1, 1] };
   const one = {
     service: { ...cost, perSecond: [80_000, 80_000, 12_000] },
     go: { ...cost, perSecond: [80_000, 80_000, 21_000] },
@@ -78,7 +106,7 @@ test('a round in which a server did not have its core is told: other programs ra
 test('figures take the place of the same work, and never those of another machine', () => {
   const [old, next, foreign] = ['a', 'a', 'b'].map(noFigures);
   assert.ok(old && next && foreign);
-  const cost = { service: 1, postgres: 0, others: 0, bytes: 0, perSecond: 0 };
+  const cost = { service: 1, postgres: 0, bytes: 0, perSecond: 0 };
   old.costs = { 20: {} };
   next.costs = { 20: {} };
   for (const [figures, server] of [

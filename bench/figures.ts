@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
 /**
- * Of a request: microseconds of processor of all threads of the server, of its PostgreSQL, and of each other instance of
- * the service; bytes of the answer. And how many were answered in a second.
+ * Of a request: microseconds of processor of all threads of the server, or of all instances, and of its PostgreSQL; bytes of
+ * the answer. And how many were answered in a second.
  */
-export type Cost = Readonly<Record<'service' | 'postgres' | 'others' | 'bytes' | 'perSecond', number>>;
+export type Cost = Readonly<Record<'service' | 'postgres' | 'bytes' | 'perSecond', number>>;
 
 /** Megabytes of a process at the most, and of the file or the tables; milliseconds of processor of the first list. */
 export type Size = Readonly<Record<'memory' | 'database' | 'firstList', number>>;
@@ -17,14 +17,14 @@ export type Rounds<T> = Record<keyof T, number[]>;
 
 type Table<T> = Record<string, Record<string, Rounds<T>>>;
 
-/** What was measured on one machine. `bench/figures.json` has what is published. */
+/** What was measured on one machine. */
 export interface Figures {
   machine: string;
-  /** By the number of todos, the work, the server. */
+  /** By the number of todos, or the scenario that has servers of its own, the work, the server. */
   costs: Record<string, Table<Cost>>;
-  /** By the number of todos, the server. */
+  /** By the same, the server. */
   sizes: Table<Size>;
-  /** By the work, the server. */
+  /** By the work, of that scenario or of the others, the server. */
   latency: Table<Latency>;
 }
 
@@ -51,14 +51,27 @@ export function keep<T extends Readonly<Record<string, number>>>(
  *
  * @throws Error where they are of another machine.
  */
-export function merged(old: Figures, { machine, costs, sizes, latency }: Figures): Figures {
-  if (old.machine !== machine) throw new Error(`The figures are of another machine: ${old.machine}`);
+export function merged(old: Figures, next: Figures): Figures {
+  if (old.machine !== next.machine) throw new Error(`The figures are of another machine: ${old.machine}`);
+  return together(old, next);
+}
+
+/** Those that are published: of PostgreSQL beside others, and all the rest. */
+export const PUBLISHED = ['bench/figures.json', 'bench/postgresql.json'] as const;
+
+/** All that are published, which may be of two machines: their works differ. */
+export function published(): Figures {
+  const [rest, postgresql] = PUBLISHED.map(readFigures) as [Figures, Figures];
+  return together(rest, postgresql);
+}
+
+function together(old: Figures, { costs, sizes, latency }: Figures): Figures {
   const both = <T extends object>(first: Record<string, T>, second: Record<string, T>) => {
     const names = Object.keys({ ...first, ...second });
     return Object.fromEntries(names.map((name) => [name, { ...first[name], ...second[name] } as T]));
   };
   return {
-    machine,
+    machine: old.machine,
     costs: both(old.costs, costs),
     sizes: { ...old.sizes, ...sizes },
     latency: { ...old.latency, ...latency },

@@ -1,6 +1,6 @@
 import { quantile } from '../test/support/steadily.ts';
 import type { Cost, Figures, Latency, Rounds, Size } from './figures.ts';
-import { ALONE, SERVERS } from './servers.ts';
+import { INSTANCES, ON_POSTGRESQL, SERVERS, type Server } from './servers.ts';
 
 /** Where the middle half of the rounds reaches further from the median than this share of it, it is shown in its place. */
 const STEADY = { read: 0.1, write: 0.2 } as const;
@@ -11,12 +11,17 @@ export const LATENCY_RATE = 1_000;
 /** Who has reached less of that rate has not reached it. */
 export const REACHED = 0.95;
 
-const TITLES = Object.fromEntries(ALONE.map(({ name, title }) => [name, title]));
+const TITLES = Object.fromEntries(SERVERS.map(({ name, title }) => [name, title]));
+
+/** Where the latencies of a kind of requests stand that were measured beside others on PostgreSQL. */
+export const ofPostgres = (kind: string) => `${kind}-postgresql`;
 
 /** All tables that these figures give, of Markdown. The first cell of each is another one. */
 export function tablesOf(figures: Figures): readonly string[] {
-  const tables = [sized, costs, throughput, byRate, byInstances, waited];
-  return tables.map((make) => make(figures)).filter((lines) => lines !== '');
+  const ofServers = [costs, throughput, waited, onPostgres, throughputOnPostgres, waitedOnPostgres];
+  return [sized, byRate, byInstances, ...ofServers]
+    .map((make) => make(figures))
+    .filter((lines) => lines !== '');
 }
 
 /** A server that is asked for one todo again and again has all of its core, unless another program has a part. */
@@ -27,7 +32,8 @@ const QUIET = 0.85;
  * starved, requests come alone, and cost several times as much.
  */
 export function disturbed({ costs }: Figures): readonly string[] {
-  return Object.entries(costs).flatMap(([todos, { one = {} }]) =>
+  const { instances: _, ...whole } = costs;
+  return Object.entries(whole).flatMap(([todos, { one = {} }]) =>
     Object.entries(one).flatMap(([server, { service, postgres, perSecond }]) => {
       const shares = service.map(
         (cost, round) => ((cost + (postgres[round] ?? 0)) * (perSecond[round] ?? 0)) / 1e6,
@@ -44,29 +50,66 @@ export function disturbed({ costs }: Figures): readonly string[] {
 const costs = (figures: Figures) => beside('µs of a request', figures, costCell);
 
 /** How many requests each server answers in a second. */
-const throughput = (figures: Figures) =>
-  beside('requests a second', figures, (servers, server) =>
-    shown(servers[server]?.perSecond ?? [], steadyOf(servers)),
-  );
+const throughput = (figures: Figures) => beside('requests a second', figures, rateCell);
 
-/** A row for each server, a column for each kind of request. */
+const rateCell: Cell = (servers, server) => shown(servers[server]?.perSecond ?? [], steadyOf(servers));
+
+/** The same beside others on PostgreSQL, and their memory. */
+function onPostgres(figures: Figures): string {
+  const sizes = figures.sizes.postgresql ?? {};
+  const memory = [
+    'memory, MB',
+    (server: string) => round(Math.max(...(sizes[server]?.memory ?? []))),
+  ] as const;
+  return beside('µs on PostgreSQL', figures, costCell, ofScenario('postgresql'), ON_POSTGRESQL, [memory]);
+}
+
+function throughputOnPostgres(figures: Figures): string {
+  return beside('a second on PostgreSQL', figures, rateCell, ofScenario('postgresql'), ON_POSTGRESQL);
+}
+
+/** How many requests instances answer in a second that have each the same part of a processor. */
+const byInstances = (figures: Figures) =>
+  beside('Instances', figures, timesOneCell, ofScenario('instances'), INSTANCES);
+
+/** How many requests are answered in a second, and how many times as many as by one instance in the same round. */
+const timesOneCell: Cell = (servers, server) => {
+  const { 'instances-1': one, [server]: own } = servers;
+  if (one === undefined || own === undefined) return '–';
+  const ratios = own.perSecond.map((rate, round) => rate / (one.perSecond[round] ?? Number.NaN));
+  return `${rateCell(servers, server)} (${shown(ratios, steadyOf(servers))}×)`;
+};
+
+type Cell = (servers: Record<string, Rounds<Cost>>, server: string) => string;
+
+type Column = readonly [title: string, work: string, todos: number | string];
+
+const COLUMNS: readonly Column[] = [
+  ['one todo', 'one', 10_000],
+  ['list of 20', 'list', 20],
+  ['list of 1,000', 'list', 1_000],
+  ['of 10,000', 'list', 10_000],
+  ['create', 'create', 10_000],
+  ['replace', 'replace', 10_000],
+];
+
+const ofScenario = (at: 'postgresql' | 'instances') =>
+  Object.entries(TIMED).map(([work, { title }]): Column => [title, work, at]);
+
+/** A row for each server, a column for each kind of request, and for what more there is of each server. */
 function beside(
   title: string,
   { costs }: Figures,
-  cell: (servers: Record<string, Rounds<Cost>>, server: string) => string,
+  cell: Cell,
+  columns = COLUMNS,
+  servers: readonly Server[] = SERVERS,
+  more: readonly (readonly [title: string, cell: (server: string) => string])[] = [],
 ): string {
-  const columns = [
-    ['one todo', 'one', 10_000],
-    ['list of 20', 'list', 20],
-    ['list of 1,000', 'list', 1_000],
-    ['of 10,000', 'list', 10_000],
-    ['create', 'create', 10_000],
-    ['replace', 'replace', 10_000],
-  ] as const;
-  const rows = Object.entries(TITLES).map(([server, title]) => {
-    return [title, ...columns.map(([, work, todos]) => cell(costs[todos]?.[work] ?? {}, server))];
+  const rows = servers.map(({ name, title }) => {
+    const cells = columns.map(([, work, todos]) => cell(costs[todos]?.[work] ?? {}, name));
+    return [title, ...cells, ...more.map(([, of]) => of(name))];
   });
-  return table([title, ...columns.map(([title]) => title)], rows);
+  return table([title, ...[...columns, ...more].map(([title]) => title)], rows);
 }
 
 /** One todo at each rate, by server: what the table and the chart of cost against rate have. */
@@ -84,16 +127,6 @@ function byRate({ costs }: Figures): string {
   return table(['µs of one todo', 'at 500/s', 'at 2,000/s', 'as many as are answered'], rows);
 }
 
-/** What one instance takes while others run, and what they take for each change of it. */
-function byInstances({ costs }: Figures): string {
-  const { one = {}, replace = {} } = costs[10_000] ?? {};
-  const rows = SERVERS.filter(({ name }) => /^service-postgresql/.test(name)).map(({ name, instances }) => {
-    const others = instances === undefined ? Number.NaN : median(replace[name]?.others ?? []);
-    return [String(instances ?? 1), costCell(one, name), costCell(replace, name), round(others)];
-  });
-  return table(['Instances', 'one todo, µs', 'replace, µs', 'each other one follows it, µs'], rows);
-}
-
 /** The kinds of requests whose answers are timed. */
 export const TIMED = {
   one: { title: 'one todo', does: 'read' },
@@ -103,49 +136,58 @@ export const TIMED = {
 } as const;
 
 /** Milliseconds of answers at the rate. */
-function waited({ latency }: Figures): string {
+const waited = (figures: Figures) => waitedOf(figures, `ms at ${RATE}/s`, SERVERS, (kind) => kind);
+
+const waitedOnPostgres = (figures: Figures) =>
+  waitedOf(figures, `ms on PostgreSQL at ${RATE}/s`, ON_POSTGRESQL, ofPostgres);
+
+const RATE = LATENCY_RATE.toLocaleString('en');
+
+function waitedOf(
+  { latency }: Figures,
+  title: string,
+  servers: readonly Server[],
+  at: (kind: string) => string,
+): string {
   const cell = (rounds: Rounds<Latency> | undefined, steady: number) => {
     if (rounds === undefined) return '–';
     const reached = median(rounds.perSecond);
     if (reached < REACHED * LATENCY_RATE) return `only ${round(reached)}/s`;
     return [rounds.p50, rounds.p99].map((share) => shown(share, steady, short)).join(' / ');
   };
-  const servers = Object.entries(TITLES).filter(([server]) => latency.one?.[server] !== undefined);
-  const rows = servers.map(([server, title]) => {
+  const timed = servers.filter(({ name }) => latency[at('one')]?.[name] !== undefined);
+  const rows = timed.map(({ name, title }) => {
     const cells = Object.entries(TIMED).map(([kind, { does }]) =>
-      cell(latency[kind]?.[server], STEADY[does]),
+      cell(latency[at(kind)]?.[name], STEADY[does]),
     );
     return [title, ...cells];
   });
-  return table(
-    [`ms at ${LATENCY_RATE.toLocaleString('en')}/s`, ...Object.values(TIMED).map(({ title }) => title)],
-    rows,
-  );
+  return table([title, ...Object.values(TIMED).map(({ title }) => title)], rows);
 }
 
 /** What services take. */
 function sized({ costs, sizes }: Figures): string {
-  type Column = readonly [title: string, server: string, todos: string];
+  type Sized = readonly [title: string, server: string, todos: string];
   const columns = ['service', 'service-postgresql'].flatMap((server) =>
     Object.keys(sizes)
-      .filter((todos) => sizes[todos]?.[server] !== undefined)
-      .map((todos): Column => {
+      .filter((todos) => todos !== 'postgresql' && sizes[todos]?.[server] !== undefined)
+      .map((todos): Sized => {
         const engine = SERVERS.find(({ name }) => name === server)?.engine;
         return [`${engine}, ${Number(todos).toLocaleString('en')}`, server, todos];
       }),
   );
-  const row = (title: string, cell: (column: Column) => string) => [title, ...columns.map(cell)];
+  const row = (title: string, cell: (column: Sized) => string) => [title, ...columns.map(cell)];
   const size =
     (figure: keyof Size, of = median) =>
-    ([, server, todos]: Column) =>
+    ([, server, todos]: Sized) =>
       round(of(sizes[todos]?.[server]?.[figure] ?? []));
   const cost =
     (work: string) =>
-    ([, server, todos]: Column) =>
+    ([, server, todos]: Sized) =>
       costCell(costs[todos]?.[work] ?? {}, server);
   const bytes =
     (work: string) =>
-    ([, server, todos]: Column) =>
+    ([, server, todos]: Sized) =>
       round(median(costs[todos]?.[work]?.[server]?.bytes ?? []) / 1e6);
   return table(
     ['Todos', ...columns.map(([title]) => title)],

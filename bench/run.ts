@@ -4,18 +4,21 @@ import { temporaryFolder } from '../test/support/folder.ts';
 import { scriptFlags } from '../test/support/script-flags.ts';
 import { giveUp, outputOf, run } from '../tools/command.ts';
 import { openDatabases } from './databases.ts';
-import { draw, holdCharts, PUBLISHED } from './draw.ts';
-import { merged, noFigures, readFigures, writeFigures } from './figures.ts';
-import { LATENCY_ROUNDS, measureLatency } from './latency.ts';
+import { draw, holdCharts } from './draw.ts';
+import { merged, noFigures, PUBLISHED, readFigures, writeFigures } from './figures.ts';
+import { PART } from './limit.ts';
 import { cores } from './load.ts';
-import { measureCosts, SCENARIOS } from './measure.ts';
+import { LATENCY_ROUNDS, measureCosts, measureLatency, SCENARIOS } from './measure.ts';
 import { disturbed, LATENCY_RATE, tablesOf } from './report.ts';
-import { lacking, SERVERS, VEGETA } from './servers.ts';
+import { EVERY, lacking, SERVERS, type Server, VEGETA } from './servers.ts';
 
 const ALL = {
   scenario: [...Object.keys(SCENARIOS), 'latency'],
-  server: SERVERS.map(({ name }) => name),
+  server: EVERY.map(({ name }) => name),
 };
+
+/** The constant writes nothing, and the admin listener changes little. */
+const TIMED = SERVERS.filter(({ name }) => !['constant', 'service-admin'].includes(name));
 
 const HELP = `Usage: npm run bench -- [flags]
 
@@ -28,19 +31,23 @@ a ratio that of the ratios of each round: other work on the machine hits all ali
 
   --scenario NAME[,NAME…]  of ${ALL.scenario.join(', ')}
       list-20, list-1000         what a list costs
-      one                        one todo and replace, also of an instance whose changes one or two others follow
+      one                        one todo and replace
       create                     create, and the list; 10,000 todos, as for \`one\`
       size-10000 and so on       what todo-service takes for so many todos
       rate                       what one todo costs where requests come alone
       latency                    how long answers take at ${LATENCY_RATE} requests a second, by vegeta, over at most 500 connections
+      postgresql                 both, of the list by others on the same PostgreSQL server, and of products (with Python); 8 minutes
+      instances                  one and two instances on PostgreSQL, each with ${100 * PART} % of a processor, the load and
+                                 PostgreSQL on the other one; by root, as cgroups need it; 4 minutes
   --server NAME[,NAME…]    of ${ALL.server.join(', ')};
                            without the constant there are no ratios
   --rounds N               times that each server is started and measured, in turns; 0, the default, for those of each scenario
   --seconds S              of load in each measurement, whole ones; default 2
   --figures FILE           puts what is measured into this file of JSON after each scenario, in the place of the same works;
-                           prints all that it has. ${PUBLISHED} has what is published
-  --draw                   measures nothing; makes the charts and tables that docs/sizing.md shows anew from ${PUBLISHED}
-  --smoke                  every server answers correctly, and the charts are those of ${PUBLISHED}; the figures say nothing
+                           prints all that it has. Published are ${PUBLISHED[1]}, of postgresql and instances,
+                           and ${PUBLISHED[0]}, of the rest
+  --draw                   measures nothing; makes the charts and tables that docs/sizing.md shows anew, from what is published
+  --smoke                  every server answers correctly, and the charts are those of what is published; the figures say nothing
   --help
 `;
 
@@ -63,8 +70,15 @@ if (flags.smoke) {
   run('node_modules/.bin/tsc', '--project', 'bench');
   await holdCharts();
 }
-const servers = SERVERS.filter((server) => named.includes(server.name) && isHere(server.title, server));
-const hasVegeta = scenarios.includes('latency') && isHere('latency', VEGETA);
+const wanted = scenarios.flatMap((name) => (SCENARIOS[name] === undefined ? TIMED : serversOf(name)));
+const here = new Set(
+  EVERY.filter(({ name }) => named.includes(name) && wanted.some((server) => server.name === name))
+    .filter((server) => isHere(server.name, server))
+    .map(({ name }) => name),
+);
+const isChosen = ({ name }: Server) => here.has(name);
+const isTimed = scenarios.includes('latency') || (scenarios.includes('postgresql') && !flags.smoke);
+const hasVegeta = isTimed && isHere('latency', VEGETA);
 // What is started from here on inherits it.
 outputOf('taskset', '-acp', `${cores[1]}`, `${process.pid}`);
 process.setMaxListeners(0);
@@ -86,9 +100,9 @@ for (const name of scenarios) {
   if (scenario !== undefined) {
     const todos = flags.smoke ? Math.min(scenario.todos, 1_000) : scenario.todos;
     const rounds = roundsOf(scenario.rounds);
-    await measureCosts({ ...scenario, todos, rounds }, servers, databases, figures, turns);
+    await measureCosts({ ...scenario, todos, rounds }, isChosen, hasVegeta, databases, figures, turns);
   } else if (hasVegeta) {
-    await measureLatency(servers, databases, figures, roundsOf(LATENCY_ROUNDS), turns);
+    await measureLatency(TIMED.filter(isChosen), databases, figures, roundsOf(LATENCY_ROUNDS), turns);
   }
   if (flags.figures === undefined) continue;
   if (existsSync(flags.figures)) all = merged(readFigures(flags.figures), figures);
@@ -101,6 +115,10 @@ function isHere(title: string, built: Parameters<typeof lacking>[0]): boolean {
   const lack = lacking(built);
   if (lack !== undefined) console.error(`Left out: ${title}: ${lack}`);
   return lack === undefined;
+}
+
+function serversOf(name: string): readonly Server[] {
+  return SCENARIOS[name]?.servers ?? SERVERS;
 }
 
 /** The names of a flag; all without any. */

@@ -1,19 +1,23 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Trust } from '../packages/conformance/src/sign.ts';
-import { type Serving, startService, untilServing } from '../test/support/start.ts';
+import { startService, untilServing } from '../test/support/start.ts';
 import type { Engine } from './databases.ts';
+import { lackOfGroups } from './limit.ts';
+import * as products from './products.ts';
 
 export interface Server {
   readonly name: string;
   readonly title: string;
   readonly engine: Engine;
-  /** Processes that serve the same database; one without it. */
+  /** Processes that serve the same database and share the load, each with a part of a processor. */
   readonly instances?: number;
+  /** A product's own API. */
+  readonly dialect?: products.Dialect;
   /** A command that builds or tries it; where that fails, this machine cannot run it. */
   readonly build?: readonly string[] | undefined;
   /** Starts it on a database of its own, `sqlite:/…` or `postgres://…`. */
-  start(url: string, trust: Trust): Promise<Serving>;
+  start(url: string, trust: Trust): Promise<products.Started>;
 }
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -32,12 +36,17 @@ interface Program {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-function peer(name: string, title: string, { words, build, env }: Program): Server {
+function peer(
+  name: string,
+  title: string,
+  { words, build, env }: Program,
+  engine: Engine = 'SQLite',
+): Server {
   const [program = '', ...rest] = words;
   return {
     name,
     title,
-    engine: 'SQLite',
+    engine,
     build,
     start(url, { issuer, audience, secret }) {
       const database = url.replace('sqlite:', '');
@@ -53,7 +62,8 @@ function peer(name: string, title: string, { words, build, env }: Program): Serv
 }
 
 /** Why this machine cannot run what a command builds or tries. */
-export function lacking({ build }: Pick<Server, 'build'>): string | undefined {
+export function lacking({ build, instances }: Pick<Server, 'build' | 'instances'>): string | undefined {
+  if (instances !== undefined) return lackOfGroups();
   if (build === undefined) return undefined;
   const { status, stderr } = spawnSync('env', ['-C', at('peers'), ...build], { encoding: 'utf8' });
   return status === 0 ? undefined : stderr.trim();
@@ -70,8 +80,6 @@ export const SERVERS: readonly Server[] = [
   service('service', 'todo-service', 'SQLite'),
   service('service-admin', 'with the admin listener', 'SQLite', { TODO_ADMIN_PORT: '0' }),
   service('service-postgresql', 'on PostgreSQL', 'PostgreSQL'),
-  { ...service('service-postgresql-2', '2 instances', 'PostgreSQL'), instances: 2 },
-  { ...service('service-postgresql-3', '3 instances', 'PostgreSQL'), instances: 3 },
   peer('constant', 'a constant', { words: [process.execPath, at('peers/constant.ts')] }),
   peer('fastify', 'Fastify', FASTIFY),
   peer('fastify-kept', 'Fastify, list kept', { ...FASTIFY, env: { KEEP: '1' } }),
@@ -84,8 +92,36 @@ export const SERVERS: readonly Server[] = [
   }),
 ];
 
-/** Those that are one process. */
-export const ALONE = SERVERS.filter(({ instances }) => instances === undefined);
+/** The service on PostgreSQL, the list by hand on the same server, and products. */
+export const ON_POSTGRESQL: readonly Server[] = [
+  service('service-postgresql', 'todo-service', 'PostgreSQL'),
+  peer('fastify-pg', 'Fastify, pg', FASTIFY, 'PostgreSQL'),
+  peer('go-pgx', 'Go, pgx', GO, 'PostgreSQL'),
+  {
+    name: 'kinto',
+    title: 'Kinto',
+    engine: 'PostgreSQL',
+    dialect: products.KINTO,
+    build: products.BUILD,
+    start: products.startKinto,
+  },
+  {
+    name: 'pocketbase',
+    title: 'PocketBase, on its SQLite',
+    engine: 'SQLite',
+    dialect: products.POCKETBASE,
+    build: products.BUILD,
+    start: products.startPocketBase,
+  },
+];
+
+/** One instance, and two that share the load. */
+export const INSTANCES = [1, 2].map((instances): Server => {
+  return { ...service(`instances-${instances}`, `${instances}`, 'PostgreSQL'), instances };
+});
+
+/** All, each name once. */
+export const EVERY = [...SERVERS, ...ON_POSTGRESQL.slice(1), ...INSTANCES];
 
 /** Sends requests at a fixed rate: https://github.com/tsenart/vegeta */
 export const VEGETA = {

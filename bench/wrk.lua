@@ -1,8 +1,17 @@
 -- Sends the requests of the file BENCH_REQUESTS in turn, `PUT /todos/1 {…}` for one, and prints the result as JSON.
 -- Each connection waits for BENCH_PAUSE_MS before each request: on average, or those of all would come at once.
+-- Each thread asks another one of the ports BENCH_PORTS, and begins elsewhere in the file.
 local requests = {}
-local sent = 0
 local pause = tonumber(os.getenv('BENCH_PAUSE_MS') or '')
+local ports = os.getenv('BENCH_PORTS')
+sent = 0
+
+function setup(thread)
+  local port, others = ports:match('^(%d+) ?(.*)$')
+  thread.addr = wrk.lookup('127.0.0.1', port)[1]
+  thread:set('sent', sent)
+  sent, ports = sent + 3333, others
+end
 
 function init()
   for line in io.lines(os.getenv('BENCH_REQUESTS')) do

@@ -1,15 +1,10 @@
 // https://fastify.dev/docs/latest/Reference/Validation-and-Serialization/, https://github.com/fastify/fastify-jwt#readme
-import { DatabaseSync } from 'node:sqlite';
 import jwt from '@fastify/jwt';
 import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import * as told from './settings.ts';
 
-const database = new DatabaseSync(told.DATABASE);
-database.exec(told.PRAGMAS);
-const find = database.prepare(told.FIND);
-const list = database.prepare(told.LIST);
-const add = database.prepare(told.ADD);
-const replace = database.prepare(told.REPLACE);
+const engine = told.DATABASE.startsWith('postgres:') ? import('./postgres.ts') : import('./sqlite.ts');
+const { find, list, add, replace } = await engine;
 
 const fastify = Fastify();
 const verify = { algorithms: ['HS256' as const], allowedIss: told.ISSUER, allowedAud: told.AUDIENCE };
@@ -34,24 +29,24 @@ type One = { Params: { id: number } };
 type Sent = { Body: { title: string; done?: boolean; categoryId: number } };
 
 const ofList = { onRequest: reads, schema: { response: { 200: { type: 'array', items: todo } } } };
-const readList = () => (list.all() as told.Row[]).map(told.todoOf);
+const readList = async () => (await list()).map(told.todoOf);
 let kept: Buffer | undefined;
-if (told.KEEP === undefined) fastify.get('/todos', ofList, async () => readList());
+if (told.KEEP === undefined) fastify.get('/todos', ofList, readList);
 else {
   fastify.get('/todos', { onRequest: reads }, async (_, reply) => {
-    kept ??= Buffer.from(JSON.stringify(readList()));
+    kept ??= Buffer.from(JSON.stringify(await readList()));
     return reply.type('application/json; charset=utf-8').send(kept);
   });
 }
 
 const ofOne = { onRequest: reads, schema: { params, response: { 200: todo } } };
 fastify.get<One>('/todos/:id', ofOne, async ({ params: { id } }, reply) => {
-  return told.foundOf(find.get(id)) ?? reply.code(404).send();
+  return told.foundOf(await find(id)) ?? reply.code(404).send();
 });
 
 const ofCreate = { onRequest: writes, schema: { body, response: { 201: todo } } };
 fastify.post<Sent>('/todos', ofCreate, async ({ body: { title, categoryId } }, reply) => {
-  const id = Number(add.run(title, categoryId).lastInsertRowid);
+  const id = await add(title, categoryId);
   kept = undefined;
   return reply.code(201).header('location', `/todos/${id}`).send({ id, title, done: false, categoryId });
 });
@@ -59,9 +54,9 @@ fastify.post<Sent>('/todos', ofCreate, async ({ body: { title, categoryId } }, r
 const ofReplace = { onRequest: writes, schema: { params, body } };
 fastify.put<One & Sent>('/todos/:id', ofReplace, async (request, reply) => {
   const { title, done = false, categoryId } = request.body;
-  const { changes } = replace.run(title, done ? 1 : 0, categoryId, request.params.id);
+  const changed = await replace(title, done, categoryId, request.params.id);
   kept = undefined;
-  return reply.code(changes === 1 ? 204 : 404).send();
+  return reply.code(changed === 1 ? 204 : 404).send();
 });
 
 await fastify.listen({ port: 0, host: '127.0.0.1' });

@@ -7,10 +7,10 @@ export const LIST = 'SELECT id, title, done, category_id FROM todos ORDER BY id'
 export const ADD = 'INSERT INTO todos (title, category_id) VALUES (?, ?)';
 export const REPLACE = 'UPDATE todos SET title = ?, done = ?, category_id = ? WHERE id = ?';
 
-export type Row = { id: number; title: string; done: number; category_id: number };
+export type Row = { id: number; title: string; done: number | boolean; category_id: number };
 
 export function todoOf({ id, title, done, category_id: categoryId }: Row) {
-  return { id, title, done: done === 1, categoryId };
+  return { id, title, done: Boolean(done), categoryId };
 }
 
 export const foundOf = (row: unknown) => (row ? todoOf(row as Row) : undefined);

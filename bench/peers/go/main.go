@@ -1,8 +1,7 @@
-// The list by hand: net/http, golang-jwt, mattn/go-sqlite3.
+// The list by hand: net/http, golang-jwt, mattn/go-sqlite3 or pgx.
 package main
 
 import (
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -14,7 +13,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/golang-jwt/jwt/v5"
-	_ "github.com/mattn/go-sqlite3"
 )
 
 type Todo struct {
@@ -24,18 +22,26 @@ type Todo struct {
 	CategoryID int64  `json:"categoryId"`
 }
 
+// Changes give the new id, or how many rows they changed.
+type Store interface {
+	find(id string) (Todo, bool)
+	list() []Todo
+	add(Todo) int64
+	replace(id string, todo Todo) int64
+}
+
 type Claims struct {
 	Role string `json:"role"`
 	jwt.RegisteredClaims
 }
 
 func main() {
-	database := must(sql.Open("sqlite3", "file:"+os.Getenv("DATABASE")+"?_journal_mode=WAL&_synchronous=FULL&_foreign_keys=on"))
-	database.SetMaxOpenConns(1)
-	find := must(database.Prepare("SELECT id, title, done, category_id FROM todos WHERE id = ?"))
-	list := must(database.Prepare("SELECT id, title, done, category_id FROM todos ORDER BY id"))
-	add := must(database.Prepare("INSERT INTO todos (title, category_id) VALUES (?, ?)"))
-	replace := must(database.Prepare("UPDATE todos SET title = ?, done = ?, category_id = ? WHERE id = ?"))
+	var todos Store
+	if told := os.Getenv("DATABASE"); strings.HasPrefix(told, "postgres:") {
+		todos = openPostgres(told)
+	} else {
+		todos = openSQLite(told)
+	}
 	secret := []byte(os.Getenv("SECRET"))
 	parser := jwt.NewParser(jwt.WithValidMethods([]string{"HS256"}), jwt.WithIssuer(os.Getenv("ISSUER")),
 		jwt.WithAudience(os.Getenv("AUDIENCE")), jwt.WithExpirationRequired())
@@ -58,15 +64,6 @@ func main() {
 			}
 		})
 	}
-	readList := func() []Todo {
-		rows := must(list.Query())
-		defer rows.Close()
-		todos := []Todo{}
-		for rows.Next() {
-			todos = append(todos, must(todoOf(rows.Scan)))
-		}
-		return todos
-	}
 	// With KEEP=1 the bytes of the list stay until a write.
 	var lock sync.Mutex
 	var kept []byte
@@ -75,41 +72,40 @@ func main() {
 		lock.Lock()
 		defer lock.Unlock()
 		if kept == nil {
-			kept = must(json.Marshal(readList()))
+			kept = must(json.Marshal(todos.list()))
 		}
 		return kept
 	}
-	write := func(statement *sql.Stmt, values ...any) sql.Result {
+	write := func(change func() int64) int64 {
 		if keep {
 			lock.Lock()
 			defer lock.Unlock()
 			kept = nil
 		}
-		return must(statement.Exec(values...))
+		return change()
 	}
 	handle("GET /todos", func(w http.ResponseWriter, _ *http.Request, _ Todo) {
 		if keep {
 			w.Write(keptList())
 		} else {
-			json.NewEncoder(w).Encode(readList())
+			json.NewEncoder(w).Encode(todos.list())
 		}
 	})
 	handle("GET /todos/{id}", func(w http.ResponseWriter, r *http.Request, _ Todo) {
-		todo, err := todoOf(find.QueryRow(r.PathValue("id")).Scan)
-		if err == sql.ErrNoRows {
-			w.WriteHeader(404)
+		if todo, found := todos.find(r.PathValue("id")); found {
+			json.NewEncoder(w).Encode(todo)
 		} else {
-			json.NewEncoder(w).Encode(must(todo, err))
+			w.WriteHeader(404)
 		}
 	})
 	handle("POST /todos", func(w http.ResponseWriter, _ *http.Request, todo Todo) {
-		todo.ID, todo.Done = must(write(add, todo.Title, todo.CategoryID).LastInsertId()), false
+		todo.ID, todo.Done = write(func() int64 { return todos.add(todo) }), false
 		w.Header().Set("Location", fmt.Sprintf("/todos/%d", todo.ID))
 		w.WriteHeader(201)
 		json.NewEncoder(w).Encode(todo)
 	})
 	handle("PUT /todos/{id}", func(w http.ResponseWriter, r *http.Request, todo Todo) {
-		changed := must(write(replace, todo.Title, todo.Done, todo.CategoryID, r.PathValue("id")).RowsAffected())
+		changed := write(func() int64 { return todos.replace(r.PathValue("id"), todo) })
 		w.WriteHeader(map[int64]int{0: 404, 1: 204}[changed])
 	})
 	listener := must(net.Listen("tcp", "127.0.0.1:0"))
@@ -120,11 +116,6 @@ func main() {
 func isValid(todo Todo) bool {
 	length := utf8.RuneCountInString(todo.Title)
 	return length >= 1 && length <= 100 && todo.CategoryID >= 1 && todo.CategoryID <= math.MaxInt32
-}
-
-func todoOf(scan func(...any) error) (todo Todo, err error) {
-	err = scan(&todo.ID, &todo.Title, &todo.Done, &todo.CategoryID)
-	return
 }
 
 func must[T any](value T, err error) T {
