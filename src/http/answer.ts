@@ -59,9 +59,8 @@ export function write(call: Call, answer: Answer, last: boolean): void {
   head.push('x-content-type-options', 'nosniff');
   if (last) head.push('connection', 'close');
   const length = body === undefined ? 0 : lengthOf(body);
-  // RFC 9110 §8.6.
-  const hasLength = body !== undefined || (status !== 204 && status !== 304 && method !== 'HEAD');
-  if (hasLength && !('content-length' in headers)) head.push('content-length', String(length));
+  // RFC 9110 §8.6: a 204 and a 304 have none.
+  if (body !== undefined && !('content-length' in headers)) head.push('content-length', String(length));
   response.writeHead(status, reasonPhrase(status) ?? '', head);
   if (body === undefined || method === 'HEAD') end(call, last, undefined);
   else if (typeof body === 'string' || (Buffer.isBuffer(body) && length <= WINDOW_BYTES))

@@ -9,6 +9,9 @@ import { Connection } from '../support/raw.ts';
 
 const TEAPOT = { status: 418, headers: { 'content-type': 'text/plain' }, body: 'short and stout' };
 
+/** Node.js throws for it. */
+const UNWRITABLE = { status: 200, headers: { 'x-a': '\n' } };
+
 let broken = false;
 const service = await startDemo({
   routes: [
@@ -16,6 +19,8 @@ const service = await startDemo({
     get('/own', () => TEAPOT),
     get('/own/type', () => ({ status: 404, headers: { 'content-type': 'text/markdown' } })),
     get('/own/length', () => ({ status: 404, headers: { 'content-length': '0' } })),
+    get('/unwritable', () => UNWRITABLE),
+    get('/unwritable/later', async () => UNWRITABLE),
     get('/throws/later', async () => {
       throw new TypeError('a bug');
     }),
@@ -118,6 +123,19 @@ test('what is thrown outside of what answers costs one connection and a line, an
     ['answer-not-written'],
   );
 });
+
+for (const path of ['/unwritable', '/unwritable/later']) {
+  test(`an answer that cannot be written costs one connection and a line: ${path}`, async () => {
+    const before = service.log.length;
+    await assert.rejects(ask(path));
+    const lines = service.log.slice(before);
+    assert.deepEqual(
+      lines.map(({ event }) => event),
+      ['answer-not-written'],
+    );
+    assert.match(JSON.stringify(lines[0]?.err), /ERR_INVALID_CHAR/);
+  });
+}
 
 test('a route of the error demo cannot ask for an identity [Authentication 10]', async () => {
   const route = { method: 'DELETE', path: '/todos', access: 'CanWriteTodos' } as const;
