@@ -1,4 +1,4 @@
-import { cpSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { outputOf, run } from '../../tools/command.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -9,7 +9,7 @@ The cases of "What is written by hand" in docs/decisions/README.md: each runs a 
 there, on the input that speaks against it, and fails when the library does anything else.
 
 Flags:
-  --newest  Run them with the newest version of each library, in a copy in build/by-hand
+  --newest  Run them with the newest version of each library, in a copy of their own
   -h, --help
 `;
 
@@ -20,7 +20,8 @@ const { values } = parseArgs({
   },
 });
 if (values.help) process.stdout.write(HELP);
-else runCases(values.newest ? newestOf('test/by-hand') : 'test/by-hand');
+else if (values.newest) runNewest('test/by-hand');
+else runCases('test/by-hand');
 
 function runCases(folder: string): void {
   try {
@@ -30,11 +31,21 @@ function runCases(folder: string): void {
   }
 }
 
-/** Copies the cases to a folder with the newest version of each library, and prints those that are newer. */
-function newestOf(folder: string): string {
-  const copy = 'build/by-hand';
-  rmSync(copy, { recursive: true, force: true });
-  cpSync(folder, copy, { recursive: true, filter: (path) => !/node_modules|package-lock/.test(path) });
+/** Runs the cases with the newest version of each library, in a folder of this run: npm may outlive one that was ended. */
+function runNewest(folder: string): void {
+  mkdirSync('build', { recursive: true });
+  const copy = mkdtempSync('build/by-hand-');
+  try {
+    cpSync(folder, copy, { recursive: true, filter: (path) => !/node_modules|package-lock/.test(path) });
+    installNewest(copy);
+    runCases(copy);
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+}
+
+/** Installs the newest version of each library, and prints those that are newer. */
+function installNewest(copy: string): void {
   const pinned = Object.entries(manifest.dependencies);
   const newest = pinned.map(([name]) => `${name}@latest`);
   run('npm', '--prefix', copy, 'install', '--ignore-scripts', '--no-fund', '--no-audit', ...newest);
@@ -43,5 +54,4 @@ function newestOf(folder: string): string {
   for (const [name, version] of newer)
     process.stdout.write(`${name} ${version} -> ${dependencies[name].version}\n`);
   process.stdout.write(`${newer.length} of ${pinned.length} libraries have a newer version\n`);
-  return copy;
 }
