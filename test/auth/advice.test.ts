@@ -230,6 +230,8 @@ for (const [claims, says] of [
 ] as const) {
   test(`what may be an ID token is said: ${JSON.stringify(claims)}`, async () => {
     assert.equal(await lineOf('audience', claims), says);
+    const accessToken = await lineOf('audience', claims, { typ: 'at+jwt' });
+    assert.equal(accessToken, says.split('; it has')[0], 'which is no access token by its type');
   });
 }
 

@@ -58,8 +58,9 @@ export const explainAudienceClaim: Explain = (fault, { claims }, { audiences, au
   return `${nameClaim(audienceClaim)} ${said}`;
 };
 
-/** Explains whether a token may be an ID token, which is not for a service (RFC 9068 §2.2 has none of these claims). */
-export function explainIdToken(claims: Claims): string {
+/** Explains whether a token may be an ID token, which is not for a service, and whose type is not that of RFC 9068 §2.1. */
+export function explainIdToken({ type, claims }: UnverifiedToken): string {
+  if (type === 'at+jwt') return '';
   const found = ['c_hash', 'at_hash', 'nonce'].find((name) => Object.hasOwn(claims, name));
   if (found === undefined) return '';
   if (found === 'at_hash') return `; it has "at_hash": perhaps an ID token; Dex's access tokens have it too`;

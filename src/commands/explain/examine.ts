@@ -76,7 +76,7 @@ const EXPLAIN: Readonly<Record<Exclude<CheckName, 'signature'>, Explain>> = {
     fault === undefined
       ? quoteClaim(type)
       : `must be ${quoteClaim(tokenType)} (TODO_AUTH_TOKEN_TYPE), received ${quoteClaim(type)}`,
-  audience: (fault, token, trust) => `${explainAudience(fault, token, trust)}${explainIdToken(token.claims)}`,
+  audience: (fault, token, trust) => `${explainAudience(fault, token, trust)}${explainIdToken(token)}`,
   'audience claim': explainAudienceClaim,
   /** Never quotes the token, whose claim may have any content. */
   required(fault, { claims }, { requiredClaims = [] }) {
