@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { readConfig } from '../../src/server/config.ts';
 import { closedToOthers, temporaryFolder } from '../support/folder.ts';
 import { runCommand } from '../support/run-command.ts';
 
@@ -68,6 +69,32 @@ for (const [what, flags, env, cells] of [
     assert.deepEqual(settingsIn(stdout).get('TODO_ADMIN_PORT'), ['none: no admin listener', 'default']);
   });
 }
+
+test('a start has what its settings say, each of its own', async () => {
+  const env = {
+    ...{ TODO_AUDIT: 'off', TODO_CORS_ORIGINS: 'https://a.example', TODO_LOG_LEVEL: 'warn' },
+    ...{ TODO_MAX_CONNECTIONS: '7', TODO_KEEP_ALIVE_SECONDS: '8', TODO_SHUTDOWN_SECONDS: '9' },
+    ...{ TODO_SHUTDOWN_DELAY_SECONDS: '10', TODO_HOST: '127.0.0.2', TODO_PORT: '11' },
+    ...{ TODO_ADMIN_HOST: '::1', TODO_ADMIN_PORT: '12', TODO_ENVIRONMENT: 'development' },
+  };
+  const { config } = await readConfig({ profile: 'error-demo' }, env);
+  assert.deepEqual(config, {
+    environment: 'development',
+    address: { host: '127.0.0.2', port: 11, setting: '--port or TODO_PORT' },
+    logLevel: 'warn',
+    audit: false,
+    corsOrigins: ['https://a.example'],
+    maxConnections: 7,
+    keepAliveSeconds: 8,
+    shutdownSeconds: 9,
+    shutdownDelaySeconds: 10,
+    admin: { host: '::1', port: 12, setting: 'TODO_ADMIN_PORT' },
+    traces: undefined,
+    profile: { name: 'error-demo' },
+  });
+  const usual = await readConfig({ profile: 'error-demo' }, {});
+  assert.deepEqual([usual.config.audit, usual.config.admin], [true, undefined]);
+});
 
 test('config shows no user, no password and no query', async () => {
   const env = {

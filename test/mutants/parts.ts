@@ -85,6 +85,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
   config: {
     source: ['src/server/config.ts'],
     tests: [
+      'test/auth/published-keys.test.ts',
       'test/auth/settings.test.ts',
       'test/commands/config.test.ts',
       'test/commands/healthcheck.test.ts',
@@ -176,6 +177,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
     tests: [
       'src/storage/postgres-connection-string.test.ts',
       'src/storage/postgres/address.test.ts',
+      'test/commands/config.test.ts',
       'test/storage/postgres-access.test.ts',
     ],
   },

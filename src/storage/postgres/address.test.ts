@@ -58,20 +58,6 @@ test('a user and a database that are empty are as if left out, and a final "&" i
   assert.deepEqual(hostsOf('postgres://a/?user=&dbname=&port=&host=&'), ['localhost 5432']);
 });
 
-test('a process whose user has no name, as in a container, must be given one', {
-  skip: process.geteuid?.() !== 0 && 'needs root, who may become a user without a name',
-}, () => {
-  process.seteuid?.(1_234_567);
-  try {
-    assert.throws(() => addressOf('postgres://a', {}), {
-      message: 'Cannot open the database: it must name a user, because the user of this process has no name',
-    });
-    assert.equal(addressOf('postgres://todo@a', {}).config.database, 'todo');
-  } finally {
-    process.seteuid?.(0);
-  }
-});
-
 test('the database of a user is named like the user', () => {
   assert.equal(addressOf('postgres://todo@a', {}).config.database, 'todo');
 });
