@@ -104,7 +104,7 @@ test('an unknown variable TODO_… gets a warning with the nearest name, and nev
   );
 });
 
-test('a start whose variables leave certificates unchecked gets a warning', async () => {
+test('a start whose variables leave certificates unchecked gets a warning [D27]', async () => {
   const warnings = async (NODE_TLS_REJECT_UNAUTHORIZED: string) => {
     await using service = await startService({
       profile: 'error-demo',
