@@ -273,6 +273,18 @@ ${variant === 'postgresql' ? 'replicas: [{ name: todo-service, count: 3 }]' : ''
     );
   });
 
+  test('each pod is under one policy of the network, and a backup or a restore reaches nobody', () => {
+    const policies = sqlite.filter(({ kind }) => kind === 'NetworkPolicy').map(({ spec }) => spec);
+    const reaching = [];
+    for (const template of Object.values(objects).flatMap(templatesOf)) {
+      const [policy, ...more] = policies.filter(({ podSelector }) => selects(podSelector, template));
+      assert.deepEqual(policy.policyTypes, ['Ingress', 'Egress']);
+      assert.deepEqual(more, []);
+      if (policy.ingress || policy.egress) reaching.push(template.spec.containers[0].args[0]);
+    }
+    assert.deepEqual(reaching, ['serve', 'serve', 'migrate', 'import']);
+  });
+
   test('probes and Prometheus ask paths that the admin listener answers, and no database restarts a pod', async () => {
     const demo = await startService({ profile: 'error-demo', env: { TODO_ADMIN_PORT: '0' } });
     after(() => demo[Symbol.asyncDispose]());
