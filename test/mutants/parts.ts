@@ -104,6 +104,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
       'test/lifecycle/stop.test.ts',
       'test/telemetry/admin.test.ts',
       'test/telemetry/operators.test.ts',
+      'test/telemetry/request-lines.test.ts',
       'test/telemetry/traces.test.ts',
     ],
   },
