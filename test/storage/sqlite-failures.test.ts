@@ -234,7 +234,7 @@ const LOSSES = [
   ],
   [
     'BEGIN; ALTER TABLE todos RENAME TO base; CREATE VIEW todos AS SELECT * FROM base; COMMIT',
-    'DROP VIEW todos; ALTER TABLE base RENAME TO todos',
+    'BEGIN; DROP VIEW todos; ALTER TABLE base RENAME TO todos; COMMIT',
     'cannot modify todos because it is a view',
     {
       'POST /todos': 503,
@@ -246,7 +246,7 @@ const LOSSES = [
   ],
   [
     'BEGIN; ALTER TABLE todos RENAME COLUMN done TO is_done; ALTER TABLE todos ADD done TEXT; COMMIT',
-    'ALTER TABLE todos DROP done; ALTER TABLE todos RENAME COLUMN is_done TO done',
+    'BEGIN; ALTER TABLE todos DROP done; ALTER TABLE todos RENAME COLUMN is_done TO done; COMMIT',
     'the column "done" of "todos" must be INTEGER, received TEXT',
     {
       'POST /todos': 503,
