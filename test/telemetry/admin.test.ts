@@ -83,7 +83,8 @@ describe('Admin listener', { concurrency: true }, () => {
     while ((await fetch(`${without.adminUrl}/ready`)).status !== 200) await pause(50);
     const about = (what: RegExp) => without.lines(what).map(({ event }) => event);
     assert.deepEqual(about(/^keys-/), ['keys-unavailable', 'keys-available']);
-    assert.deepEqual(about(/ready$/), ['not-ready', 'ready']);
+    // On a busy machine the database is a second reason.
+    assert.deepEqual([...new Set(about(/ready$/))], ['not-ready', 'ready']);
   });
 
   test('the log has each reason why the service is not ready, and its end', async () => {
