@@ -23,9 +23,12 @@ class NotedPool extends StatementPool {
     super(new Cluster(addressOf(url), true), { ...PATIENT, connections: 4, ...limits }, () => {});
   }
 
-  override write<Row extends QueryResultRow>(statement: Statement, until?: number): Promise<readonly Row[]> {
+  override write<Row extends QueryResultRow>(
+    statement: Statement,
+    ...when: [number?, (() => void)?]
+  ): Promise<readonly Row[]> {
     this.names.push(typeof statement === 'string' ? statement : statement.name);
-    return super.write(statement, until);
+    return super.write(statement, ...when);
   }
 }
 
@@ -404,6 +407,17 @@ test('after a statement that took long, the next ones have half as many writes [
   assert.deepEqual(opened.pool.names.splice(0), ['add', 'add-several']);
   await addAll(opened, titles);
   assert.deepEqual(opened.pool.names, ['add-several', 'add-several', 'add-several']);
+});
+
+test('while others wait for a connection, a statement that takes long lets the next one have twice as many [D28]', async () => {
+  const url = await server.makeMigrated();
+  await using opened = await openWrites(url, { connections: 1 });
+  await server.execute(url, slowed(0.006));
+  const add = () => opened.writes.add(newTodo('a', 1));
+  const [, second, ...others] = upTo(1 + 16 + 16 + 16).map(add);
+  await second;
+  await Promise.all([...others, ...upTo(32).map(add)]);
+  assert.equal(opened.pool.names.filter((name) => name === 'add-several').length, 4);
 });
 
 test('where the database reads no null in an array, changes without a version share a statement [D28]', async () => {

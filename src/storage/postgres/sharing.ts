@@ -1,18 +1,20 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { DatabaseError } from 'pg';
 import { OutcomeUnknown, type PoolCounts, StoreUnavailable } from '../../shared-list/store.ts';
 
 /** Writes of one statement, at most: where its answer is lost, the outcome of each of them is unknown. */
 const MOST = 64;
 
-/** Writes of the first statement, at most. Triggers of others may be slow: the next one has twice as many, or half. */
+/** Writes of the first statement, at most. The next one has twice as many, or half: triggers of others may be slow. */
 const FIRST = 16;
 
-/** Milliseconds in which a statement of twice as many would be too slow: while connections are free, half as many come. */
-const QUICK_MS = 250;
+/** Milliseconds of a quick statement, while connections are free and while others wait for one. */
+const QUICK_MS = { free: 50, waiting: 500 };
 
 /** Milliseconds in which writes are sent alone after a statement that was refused: the next one may be refused as well. */
 const ALONE_MS = 1_000;
+
+/** The time of `performance.now()` after which a statement is not sent, and what is called when it is. */
+type When = readonly [sentBy: number, onSent: () => void];
 
 /** The ways to send writes of one kind. */
 interface Ways<Write, Outcome> {
@@ -25,7 +27,7 @@ interface Ways<Write, Outcome> {
   /** Sends one until this time of `performance.now()`. */
   alone(write: Write, sentBy: number): Promise<Outcome>;
   /** Sends several, as one. A write without an outcome was not made. */
-  together(writes: readonly Write[], sentBy: number): Promise<readonly (Outcome | undefined)[]>;
+  together(writes: readonly Write[], ...when: When): Promise<readonly (Outcome | undefined)[]>;
 }
 
 /**
@@ -46,16 +48,18 @@ export function sharing<Write, Outcome>(ways: Ways<Write, Outcome>): (write: Wri
     gathered = new Map();
     crowded = writes.size > 1 || ways.counts().used > 0;
     if (writes.size === 1) return [];
-    const from = performance.now();
-    const sentBy = from + ways.withinMs;
+    const sentBy = performance.now() + ways.withinMs;
     const half = Math.max(2, writes.size >> 1);
+    let sentAt = 0;
+    const onSent = () => (sentAt = performance.now());
     try {
-      const outcomes = await ways.together([...writes.values()], sentBy);
-      if (performance.now() - from < QUICK_MS) most = Math.min(MOST, Math.max(most, 2 * writes.size));
-      else if (ways.counts().waiting === 0) most = half;
+      const outcomes = await ways.together([...writes.values()], sentBy, onSent);
+      const isQuick = performance.now() - sentAt < QUICK_MS[ways.counts().waiting > 0 ? 'waiting' : 'free'];
+      most = isQuick ? Math.min(MOST, Math.max(most, 2 * writes.size)) : half;
       return outcomes;
     } catch (error) {
-      if (!isUndone(error)) throw error;
+      if (error instanceof OutcomeUnknown || sentAt === 0) throw error;
+      // The server has undone it.
       aloneUntil = performance.now() + ALONE_MS;
       most = half;
       if (error instanceof StoreUnavailable && performance.now() > sentBy) throw error;
@@ -76,10 +80,4 @@ export function sharing<Write, Outcome>(ways: Ways<Write, Outcome>): (write: Wri
     const outcomes = await shared;
     return outcomes[place] ?? alone();
   };
-}
-
-/** Whether it is certain that a statement was sent, and changed nothing. */
-function isUndone(error: unknown): boolean {
-  if (error instanceof OutcomeUnknown) return false;
-  return !(error instanceof StoreUnavailable) || error.cause instanceof DatabaseError;
 }

@@ -3,15 +3,7 @@ import type { LogEvent } from '../../events.ts';
 import { type PoolCounts, StoreNotWritable, StoreUnavailable } from '../../shared-list/store.ts';
 import type { Cluster } from './cluster.ts';
 import { NOT_SYNCED, UNLOGGED } from './durability.ts';
-import {
-  hasCode,
-  noConnection,
-  OF_ALL_CONNECTIONS,
-  OF_CONNECTION,
-  OF_NAMES,
-  RETRIABLE,
-  toStoreError,
-} from './error.ts';
+import { hasCode, OF_ALL_CONNECTIONS, OF_CONNECTION, OF_NAMES, RETRIABLE, toStoreError } from './error.ts';
 import type { Ask, PostgresConnection, Statement } from './postgres-connection.ts';
 import { ConnectionPool, type Limits, type OnConnection } from './postgres-connection-pool.ts';
 
@@ -62,8 +54,12 @@ export class StatementPool implements AsyncDisposable {
    *
    * @param sentBy Time of `performance.now()` after which it is not sent, not again either.
    */
-  write<Row extends QueryResultRow>(statement: Statement, sentBy?: number): Promise<readonly Row[]> {
-    return this.#run(statement, 'write', sentBy);
+  write<Row extends QueryResultRow>(
+    statement: Statement,
+    sentBy?: number,
+    onSent?: () => void,
+  ): Promise<readonly Row[]> {
+    return this.#run(statement, 'write', sentBy, onSent);
   }
 
   /**
@@ -128,6 +124,7 @@ export class StatementPool implements AsyncDisposable {
     statement: Statement,
     kind: 'read' | 'write',
     sentBy = Number.POSITIVE_INFINITY,
+    onSent = () => {},
   ): Promise<readonly Row[]> {
     const { connectionMs, answerMs } = this.#limits;
     const leftMs = (): number => Math.ceil(sentBy - performance.now());
@@ -138,6 +135,7 @@ export class StatementPool implements AsyncDisposable {
       const attempt: OnConnection = (failure, connection) => {
         if (connection === undefined) return reject(failure);
         tries += 1;
+        onSent();
         connection.ask<Row>(statement, { withinMs: answerMs }, (error, rows) => {
           this.#learn(error);
           if (hasCode(error, OF_CONNECTION)) this.#pool.drop(connection);
@@ -151,7 +149,7 @@ export class StatementPool implements AsyncDisposable {
         });
       };
       if (leftMs() > 0) send();
-      else reject(noConnection('the time to send it is over'));
+      else reject(new StoreUnavailable('There is no time left to send a statement'));
     });
   }
 }

@@ -52,9 +52,6 @@ const REPLACE_SEVERAL = `${free('NO KEY UPDATE')}
     FROM ${changesOf(`, ${arraysFrom(3)}`, `, ${COLUMNS}`)}`;
 const REMOVE_SEVERAL = `${free('UPDATE')} DELETE FROM todos USING ${changesOf()}`;
 
-/** Categories that are known to be there, at most. */
-const MOST_KNOWN = 10_000;
-
 /** The id of a todo, the `xmin` that it must have or null, and what replaces it, if anything. */
 type Change = readonly [id: number, version: string | null, todo?: TodoMembers];
 
@@ -71,7 +68,7 @@ export function writesOf(database: StatementPool, withinMs: number) {
   async function one(query: QueryConfig, sentBy: number, todo?: TodoMembers) {
     try {
       const [row] = await database.write<{ readonly id: number }>(query, sentBy);
-      if (todo !== undefined && row !== undefined && known.size < MOST_KNOWN) known.add(todo.categoryId);
+      if (todo !== undefined && row !== undefined) known.add(todo.categoryId);
       return row;
     } catch (error) {
       if (todo !== undefined && isCategoryMissing(error)) known.delete(todo.categoryId);
@@ -87,9 +84,9 @@ export function writesOf(database: StatementPool, withinMs: number) {
     subjectOf: (todo) => todo,
     alone: async (todo, sentBy) =>
       (await one({ name: 'add', text: ADD, values: valuesOf(todo) }, sentBy, todo))?.id,
-    async together(todos, sentBy) {
+    async together(todos, ...when) {
       const query = { name: 'add-several', text: ADD_SEVERAL, values: arraysOf(todos) };
-      const [added] = await database.write<{ readonly ids: readonly number[] }>(query, sentBy);
+      const [added] = await database.write<{ readonly ids: readonly number[] }>(query, ...when);
       return added?.ids ?? [];
     },
   });
@@ -104,13 +101,13 @@ export function writesOf(database: StatementPool, withinMs: number) {
         const values = [id, version, ...(todo === undefined ? [] : valuesOf(todo))];
         return (await one({ name, text, values }, sentBy, todo)) !== undefined;
       },
-      async together(changes, sentBy) {
+      async together(changes, ...when) {
         const ids = changes.map(([id]) => id);
         // A null would need the server's `array_nulls`. No row has the xmin 0.
         const versions = changes.map(([, version]) => version ?? '0');
         const values = [ids, versions, ...arraysOf(changes.flatMap(([, , todo]) => todo ?? []))];
         const query = { name: `${name}-several`, text: textOfSeveral, values };
-        const rows = await database.write<{ readonly id: number }>(query, sentBy);
+        const rows = await database.write<{ readonly id: number }>(query, ...when);
         const changed = new Set(rows.map(({ id }) => id));
         return ids.map((id) => changed.has(id) || undefined);
       },
