@@ -154,7 +154,13 @@ test('with two settings and the claim of its roles, the tokens of a provider rea
   const forOthers = { TODO_AUTH_AUDIENCE: 'another-service', TODO_AUTH_ROLE_CLAIM: '' };
   const refused = await verify(await provider.token('editor'), forOthers);
   assert.equal(refused.code, 1);
-  assert.equal(masked(refused.stdout), masked(shown), 'as the page shows it');
+  const wanted = masked(shown).split('\n');
+  const printed = masked(refused.stdout).split('\n');
+  // The page shows some of the lines.
+  assert.deepEqual(
+    printed.filter((line) => wanted.includes(line)),
+    wanted,
+  );
 });
 
 /** Without what differs from token to token: names, addresses, numbers and times. */
