@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { createServer as createTcpServer, type Socket } from 'node:net';
 import { after, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import manifest from '../../package.json' with { type: 'json' };
 import { assertProblem } from '../../packages/conformance/src/problem.ts';
 import { makeTodo, send } from '../../packages/conformance/src/target.ts';
 import { adminRoutes, databaseAnswers, watchReadiness } from '../../src/server/admin.ts';
+import { readConfig } from '../../src/server/config.ts';
+import { openService } from '../../src/server/service.ts';
 import {
   OutcomeUnknown,
   StoreBroken,
@@ -14,7 +18,7 @@ import {
   StoreUnavailable,
 } from '../../src/shared-list/store.ts';
 import { startDemo, targetOf } from '../support/demo.ts';
-import { listen } from '../support/folder.ts';
+import { freePort, listen } from '../support/folder.ts';
 import { startList } from '../support/list.ts';
 import { startService } from '../support/start.ts';
 
@@ -97,6 +101,28 @@ describe('Admin listener', { concurrency: true }, () => {
       { event: 'not-ready', reason: 'password' },
       { event: 'ready' },
     ]);
+  });
+
+  test('/ready says that the service starts while it opens its database', async () => {
+    await using database = createTcpServer();
+    const [asked, port] = [once(database, 'connection'), await freePort()];
+    const env = {
+      ...{
+        TODO_DATABASE: `postgres://127.0.0.1:${await listen(database)}/todos`,
+        TODO_ADMIN_PORT: `${port}`,
+      },
+      ...{ TODO_AUTH_ISSUER: 'https://issuer.example', TODO_AUTH_AUDIENCE: 'todo-service' },
+    };
+    const { config } = await readConfig({}, env);
+    const opened = openService(config, { logEvent() {}, output: { dropped: 0 } });
+    const [socket] = (await Promise.race([asked, opened])) as [Socket];
+    const reply = await fetch(`http://127.0.0.1:${port}/ready`);
+    assert.equal(reply.status, 503);
+    assert.equal(((await reply.json()) as { detail: string }).detail, 'The service is starting.');
+    // `ErrorResponse`, https://www.postgresql.org/docs/current/protocol-message-formats.html
+    const fields = Buffer.from('SFATAL\0C28000\0Mnobody is let in\0\0');
+    socket.resume().end(Buffer.concat([Buffer.from([0x45, 0, 0, 0, fields.length + 4]), fields]));
+    await assert.rejects(opened, /nobody is let in$/);
   });
 
   test('/ready turns before anything else when the service stops, /live stays until the end, and TODO_SHUTDOWN_DELAY_SECONDS goes on serving', async () => {
