@@ -117,12 +117,12 @@ describe('Admin listener', { concurrency: true }, () => {
     const opened = openService(config, { logEvent() {}, output: { dropped: 0 } });
     const [socket] = (await Promise.race([asked, opened])) as [Socket];
     const reply = await fetch(`http://127.0.0.1:${port}/ready`);
-    assert.equal(reply.status, 503);
-    assert.equal(((await reply.json()) as { detail: string }).detail, 'The service is starting.');
+    const { detail } = (await reply.json()) as { detail: string };
     // `ErrorResponse`, https://www.postgresql.org/docs/current/protocol-message-formats.html
     const fields = Buffer.from('SFATAL\0C28000\0Mnobody is let in\0\0');
     socket.resume().end(Buffer.concat([Buffer.from([0x45, 0, 0, 0, fields.length + 4]), fields]));
     await assert.rejects(opened, /nobody is let in$/);
+    assert.deepEqual([reply.status, detail], [503, 'The service is starting.']);
   });
 
   test('/ready turns before anything else when the service stops, /live stays until the end, and TODO_SHUTDOWN_DELAY_SECONDS goes on serving', async () => {
