@@ -93,6 +93,15 @@ describe('An issuer behind a proxy', { concurrency: true }, () => {
     }
   }
 
+  test('a proxy of https that is named by its address is told no name (RFC 6066 §3) [D23]', async () => {
+    await using proxy = await startProxy(port, takes, { secure: true });
+    const address = new URL(proxy.address);
+    address.hostname = '127.0.0.1';
+    await using remote = open(jwksUrl(address));
+    assert.equal(await remote.codeOf(forge(draft())), 'accepted');
+    assert.deepEqual(proxy.names, [false]);
+  });
+
   for (const user of [USER, '']) {
     test(`${user === '' ? 'a password without a user' : 'user and password'} reach the proxy, and nobody else [D23]`, async () => {
       await using proxy = await startProxy(port);

@@ -148,6 +148,7 @@ test('keys come from a configured address without discovery', async () => {
   await using remote = open({ kind: 'jwks-url', url: new URL(`${issuer.url}/jwks`) });
   assert.equal(await remote.codeOf(forge(draft())), 'accepted');
   assert.deepEqual(issuer.asked, ['/jwks']);
+  assert.equal(remote.keys.describe(), `${issuer.url}/jwks`);
 });
 
 /** Deeper than `JSON.stringify` goes; `JSON.parse` has no limit. */

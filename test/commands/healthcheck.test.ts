@@ -78,6 +78,8 @@ test('healthcheck is 78 where there is no admin listener, or none whose port is 
     assert.equal(code, 78);
     assert.ok(stderr.includes(`TODO_ADMIN_PORT must name a port, received ${received}\n`), stderr);
   }
+  const { stderr } = await healthcheck({ TODO_ADMIN_PORT: 'http' });
+  assert.match(stderr, /:\n {2}TODO_ADMIN_PORT must be a whole number .*, received "http"\n$/);
 });
 
 test('healthcheck --live waits until /live answers, whether or not the service is ready', async () => {

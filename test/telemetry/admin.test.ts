@@ -48,6 +48,7 @@ describe('Admin listener', { concurrency: true }, () => {
       while ((await reply.clone().text()).includes('not answer in time')) reply = await fetch(reply.url);
       assert.equal(reply.status, 200);
       assert.equal(reply.headers.get('content-type'), 'application/json; charset=utf-8');
+      assert.equal(reply.headers.get('cache-control'), 'no-store');
       assert.deepEqual(await reply.json(), body);
       assertProblem(await list.send(`GET ${path}`), 404);
     });
@@ -85,6 +86,9 @@ describe('Admin listener', { concurrency: true }, () => {
     while (without.lines(/^keys-unavailable$/).length === 0) await pause(10);
     answers = true;
     while ((await fetch(`${without.adminUrl}/ready`)).status !== 200) await pause(50);
+    const metrics = await fetch(`${without.adminUrl}/metrics`);
+    assert.equal(metrics.headers.get('cache-control'), 'no-store');
+    assert.match(await metrics.text(), /\ntodo_keys_last_fetch_successful 1\n/);
     const about = (what: RegExp) => without.lines(what).map(({ event }) => event);
     assert.deepEqual(about(/^keys-/), ['keys-unavailable', 'keys-available']);
     // On a busy machine the database is a second reason.
