@@ -108,7 +108,7 @@ function readSocketFile(settings: Settings, path: string): Address {
 export function readAdminConfig(env: NodeJS.ProcessEnv): TcpAddress {
   const settings = readSettings(env, {});
   const admin = readAdmin(settings);
-  if (settings.faults.length === 0 && !admin?.port) {
+  if (!admin?.port) {
     const received = admin === undefined ? 'nothing: there is no admin listener' : '"0": any port';
     settings.refuse('TODO_ADMIN_PORT', 'must name a port', received);
   }
