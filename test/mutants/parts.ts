@@ -171,6 +171,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
       'src/storage/transfer/write-export.test.ts',
       'src/storage/transfer/read-export.test.ts',
       'src/storage/sqlite/transfer.test.ts',
+      'test/commands/rows.test.ts',
     ],
   },
   'connection-string': {
