@@ -158,6 +158,10 @@ const bad: readonly (readonly [lines: readonly string[], message: string | RegEx
     'line 6: "key" must be a SHA-256 in base64url, 43 characters',
   ],
   [
+    replaced(5, keyLine('A').replace(/"(A+)"/, '["$1"]')),
+    'line 6: "key" must be a SHA-256 in base64url, 43 characters',
+  ],
+  [
     replaced(5, keyLine('A').replace('09:30:00Z', '09:30:00.5Z')),
     /^line 6: "at" must be a time in UTC and whole seconds/,
   ],

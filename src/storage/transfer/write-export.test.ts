@@ -65,6 +65,33 @@ test('an export whose parts are not of one moment has no last line', async () =>
   assert.equal(texts.join('').includes('sha256'), false);
 });
 
+test('from a row on that breaks a rule no part is given, and a todo of such a category is no fault [E1]', async () => {
+  const rows = {
+    categories: [{ id: 1, name: '' }],
+    todos: [...TODOS, { id: 6, title: '', done: false, categoryId: 1 }],
+    keys: KEYS,
+  };
+  const source: ExportSource = {
+    ...sourceOf([]),
+    counts: { categories: 1, todos: 3, keys: 2 },
+    async *parts(kind) {
+      yield rows[kind];
+    },
+  };
+  const texts: string[] = [];
+  const refused = (async () => {
+    for await (const { text } of exportParts(source)) texts.push(text);
+  })();
+  await assert.rejects(refused, {
+    name: 'RowsRefused',
+    faults: [
+      'row 1 of categories: "name" must be 1 to 100 characters on one line, without white space around them',
+      'row 6 of todos: "title" must not be empty or only white space',
+    ],
+  });
+  assert.equal(texts.length, 1);
+});
+
 test('an export is read and handed on in parts of at most 2,048 rows', async () => {
   const many = Array.from({ length: 2_049 }, (_, index) => index + 1);
   const source: ExportSource = {
