@@ -6,7 +6,7 @@ import { addressOf } from '../../src/storage/postgres/address.ts';
 import { Cluster } from '../../src/storage/postgres/cluster.ts';
 import type { Statement } from '../../src/storage/postgres/postgres-connection.ts';
 import type { Limits } from '../../src/storage/postgres/postgres-connection-pool.ts';
-import { StatementPool } from '../../src/storage/postgres/statement-pool.ts';
+import { StatementPool, type When } from '../../src/storage/postgres/statement-pool.ts';
 import { writesOf } from '../../src/storage/postgres/writes.ts';
 import { openPatient, PATIENT } from './postgres-pool.ts';
 import { atPort, PostgresServer } from './postgres-server.ts';
@@ -23,10 +23,7 @@ class NotedPool extends StatementPool {
     super(new Cluster(addressOf(url), true), { ...PATIENT, connections: 4, ...limits }, () => {});
   }
 
-  override write<Row extends QueryResultRow>(
-    statement: Statement,
-    ...when: [number?, (() => void)?]
-  ): Promise<readonly Row[]> {
+  override write<Row extends QueryResultRow>(statement: Statement, ...when: When): Promise<readonly Row[]> {
     this.names.push(typeof statement === 'string' ? statement : statement.name);
     return super.write(statement, ...when);
   }

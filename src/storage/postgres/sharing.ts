@@ -1,20 +1,15 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { OutcomeUnknown, type PoolCounts, StoreUnavailable } from '../../shared-list/store.ts';
+import type { When } from './statement-pool.ts';
 
 /** Writes of one statement, at most: where its answer is lost, the outcome of each of them is unknown. */
 const MOST = 64;
-
-/** Writes of the first statement, at most. The next one has twice as many, or half: triggers of others may be slow. */
-const FIRST = 16;
 
 /** Milliseconds of a quick statement, while connections are free and while others wait for one. */
 const QUICK_MS = { free: 50, waiting: 500 };
 
 /** Milliseconds in which writes are sent alone after a statement that was refused: the next one may be refused as well. */
 const ALONE_MS = 1_000;
-
-/** The time of `performance.now()` after which a statement is not sent, and what is called when it is. */
-type When = readonly [sentBy: number, onSent: () => void];
 
 /** The ways to send writes of one kind. */
 interface Ways<Write, Outcome> {
@@ -41,7 +36,8 @@ export function sharing<Write, Outcome>(ways: Ways<Write, Outcome>): (write: Wri
   /** Whether writes come together: as long as they do not, none waits for the end of its turn. */
   let crowded = false;
   let aloneUntil = 0;
-  let most = FIRST;
+  /** Writes of the next statement, at most: twice as many as in the last, or half, as triggers of others may be slow. */
+  let most = 16;
 
   async function share(writes: ReadonlyMap<unknown, Write>): Promise<readonly (Outcome | undefined)[]> {
     await turn();

@@ -7,6 +7,9 @@ import { hasCode, OF_ALL_CONNECTIONS, OF_CONNECTION, OF_NAMES, RETRIABLE, toStor
 import type { Ask, PostgresConnection, Statement } from './postgres-connection.ts';
 import { ConnectionPool, type Limits, type OnConnection } from './postgres-connection-pool.ts';
 
+/** The time of `performance.now()` after which a statement is not sent, not again either, and what is called when it is. */
+export type When = readonly [sentBy?: number, onSent?: () => void];
+
 /** Times that a statement is sent, at most, when the server undoes it for the sake of others. */
 const TRIES = 3;
 
@@ -49,17 +52,9 @@ export class StatementPool implements AsyncDisposable {
     return this.#run(statement, 'read');
   }
 
-  /**
-   * The rows of a statement that may change something, committed on its own. Errors about it are passed on.
-   *
-   * @param sentBy Time of `performance.now()` after which it is not sent, not again either.
-   */
-  write<Row extends QueryResultRow>(
-    statement: Statement,
-    sentBy?: number,
-    onSent?: () => void,
-  ): Promise<readonly Row[]> {
-    return this.#run(statement, 'write', sentBy, onSent);
+  /** The rows of a statement that may change something, committed on its own. Errors about it are passed on. */
+  write<Row extends QueryResultRow>(statement: Statement, ...when: When): Promise<readonly Row[]> {
+    return this.#run(statement, 'write', when);
   }
 
   /**
@@ -123,8 +118,7 @@ export class StatementPool implements AsyncDisposable {
   #run<Row extends QueryResultRow>(
     statement: Statement,
     kind: 'read' | 'write',
-    sentBy = Number.POSITIVE_INFINITY,
-    onSent = () => {},
+    [sentBy = Number.POSITIVE_INFINITY, onSent]: When = [],
   ): Promise<readonly Row[]> {
     const { connectionMs, answerMs } = this.#limits;
     const leftMs = (): number => Math.ceil(sentBy - performance.now());
@@ -135,7 +129,7 @@ export class StatementPool implements AsyncDisposable {
       const attempt: OnConnection = (failure, connection) => {
         if (connection === undefined) return reject(failure);
         tries += 1;
-        onSent();
+        onSent?.();
         connection.ask<Row>(statement, { withinMs: answerMs }, (error, rows) => {
           this.#learn(error);
           if (hasCode(error, OF_CONNECTION)) this.#pool.drop(connection);
