@@ -40,6 +40,7 @@ test('set-version leaves no page and no manifest with the old version, and each 
       '--exclude-dir=node_modules',
       '--exclude-dir=findings',
       '--exclude=*lock.json',
+      '--exclude=go.sum',
       manifest.version,
       '.',
     ],
