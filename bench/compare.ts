@@ -1,5 +1,4 @@
 // What requests cost, beside another checkout: node bench/compare.ts --help
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { clientsOf, drive, startLoaded } from '../test/endurance/load.ts';
 import { PostgresServer } from '../test/storage/postgres-server.ts';
@@ -54,9 +53,7 @@ const server = postgresql
   ? parts.use(await PostgresServer.start(`fsync=${synced ? 'on' : 'off'}`))
   : undefined;
 
-const [postmaster] =
-  server === undefined ? [] : readFileSync(`${server.dataFolder}/postmaster.pid`, 'utf8').split('\n');
-const serverSeconds = () => (postmaster === undefined ? 0 : familySeconds(Number(postmaster)));
+const serverSeconds = () => (server?.pid === undefined ? 0 : familySeconds(server.pid));
 
 /** A service of a checkout, on a database. @returns what asks it, and what does one thing for a while and measures it. */
 async function start(checkout: string | undefined, database: string | undefined, size: number) {

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readFileSync, statSync } from 'node:fs';
+import { cpSync, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { PostgresServer } from '../test/storage/postgres-server.ts';
 import { temporaryFolder } from '../test/support/folder.ts';
@@ -70,11 +70,10 @@ export function openDatabases(folder: string, synced: boolean): Databases {
     templates.set(todos, template);
     const url = await postgres.makeDatabase(await template);
     const [row] = await postgres.execute(url, "SELECT pg_total_relation_size('todos') AS bytes");
-    const pid = /^\d+/.exec(readFileSync(join(postgres.dataFolder, 'postmaster.pid'), 'utf8'));
     return {
       url,
       bytes: Number(row?.bytes),
-      postmaster: Number(pid),
+      postmaster: postgres.pid,
       async [Symbol.asyncDispose]() {
         await postgres.execute(postgres.url, `DROP DATABASE ${nameOf(url)} WITH (FORCE)`);
       },

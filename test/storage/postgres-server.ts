@@ -287,6 +287,11 @@ export class PostgresServer implements AsyncDisposable {
     return (await operator.inspect()).faults;
   }
 
+  /** The first process of the server; those that serve are its children. */
+  get pid(): number | undefined {
+    return this.#process?.pid;
+  }
+
   /** The process ids of what serves the clients of a database. */
   async backends(url: string): Promise<readonly number[]> {
     return (await this.execute(url, `SELECT pid ${OTHERS}`)).map(({ pid }) => Number(pid));
