@@ -17,7 +17,7 @@ import { exportOf, idsTo } from '../storage/moving.ts';
 import { execute, fill, newPath } from '../storage/new-files.ts';
 import { type Served, serve } from '../storage/served.ts';
 import { start } from '../support/start.ts';
-import { type Engine, engines, pathOf, printed, refused, server } from './engines.ts';
+import { type Engine, engines, pathOf, printed, refused, run, server } from './engines.ts';
 
 const FIRST_VERSION = fileURLToPath(new URL('./export-v1.jsonl', import.meta.url));
 
@@ -43,7 +43,7 @@ for (const [name, engine] of Object.entries(engines)) {
   describe(name, () => describeMoving(engine));
 }
 
-function describeMoving({ make, makeMigrated, execute }: Engine): void {
+function describeMoving({ make, makeMigrated, execute, leavingOut }: Engine): void {
   /** The text of an export without the line of its SHA-256 and keys, which depend on the time. */
   const rows = (text: string) => text.split('\n').filter((line) => !/^\{"(?:sha256|key)"/.test(line));
 
@@ -191,6 +191,23 @@ function describeMoving({ make, makeMigrated, execute }: Engine): void {
       const stderr = `Cannot import: the database must be empty, and ${content}: make a new one, and set TODO_DATABASE to it\n`;
       await refused(target, ['import', FIRST_VERSION], { code: 69, stderr });
       assert.equal(await contents(target), before);
+    });
+  }
+
+  for (const [table, row, input, counts] of [
+    ['categories', 'NEW.id = 2', exportOf([1]), '2 rows, received 1'],
+    ['todos', 'NEW.id = 8', readFileSync(FIRST_VERSION, 'utf8'), '4 rows, received 3'],
+    ['idempotency_keys', 'NEW.todo_id = 41', readFileSync(FIRST_VERSION, 'utf8'), '2 rows, received 1'],
+  ] as const) {
+    test(`where a trigger of ${table} leaves out a row, an import changes nothing and names the cause: 69 [E2; E5]`, async () => {
+      const target = await makeMigrated();
+      await execute(target, leavingOut(table, row));
+      const before = await contents(target);
+      const cause = 'a trigger or a rule that is not of this program leaves out or adds some';
+      const stderr = `Cannot import: "${table}" must have ${counts}: ${cause}. "todo-service check" names it\n`;
+      await refused(target, ['import', '-'], { input, code: 69, stderr });
+      assert.equal(await contents(target), before);
+      assert.match((await run(target, ['check'])).stdout, /FAULT .*leaving_out/);
     });
   }
 

@@ -6,7 +6,7 @@ import { COLUMNS, parametersFrom } from './row.ts';
 import type { StatementPool } from './statement-pool.ts';
 
 /** The end of a key: 24 hours by the clock of the server (contract I2). */
-const OVER = "at <= now() - interval '24 hours'";
+export const OVER = "at <= now() - interval '24 hours'";
 
 /**
  * Takes key, body, the time to wait for another create with the key, and `valuesOf` a todo. One statement is one

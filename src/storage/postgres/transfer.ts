@@ -1,13 +1,16 @@
 import { MEMBERS } from '../../shared-list/members.ts';
 import { OutcomeUnknown, StoreUnavailable } from '../../shared-list/store.ts';
 import {
-  COUNT_KEYS,
+  COUNT_ROWS,
+  type Counts,
+  checkWritten,
   contentBy,
   type ExportSource,
   type ImportTarget,
   notEmpty,
   type ParsedTodo,
 } from '../transfer/contents.ts';
+import { OVER } from './add-once.ts';
 import { addressOf } from './address.ts';
 import { connect } from './checked-postgres-connection.ts';
 import { Cluster } from './cluster.ts';
@@ -29,8 +32,8 @@ const ADD_CATEGORIES = `INSERT INTO categories (id, name) OVERRIDING SYSTEM VALU
   SELECT * FROM unnest($1::integer[], $2::text[])`;
 const ADD_KEYS = `INSERT INTO idempotency_keys (key, body, todo_id, at)
   SELECT key, body, todo_id, least(to_timestamp(at), now())
-  FROM unnest($1::text[], $2::text[], $3::integer[], $4::float8[]) AS kept (key, body, todo_id, at)
-  WHERE to_timestamp(at) > now() - interval '24 hours'`;
+  FROM unnest($1::text[], $2::text[], $3::integer[], $4::float8[]) AS kept (key, body, todo_id, at)`;
+const FORGET_KEYS = `DELETE FROM idempotency_keys WHERE ${OVER}`;
 
 /** The kinds of members are types of PostgreSQL. */
 const rows = ['integer', ...MEMBERS.map(({ kind }) => kind)]
@@ -69,18 +72,21 @@ export function openImport(connectionString: string): Promise<ImportTarget> {
         await addRows(ask, ADD_TODOS, todos, TODO_MEMBERS);
         await addRows(ask, ADD_KEYS, keys, ['key', 'body', 'todoId', 'at']);
       },
-      async commit({ highestId, highestCategoryId }) {
-        const sequences = { categories: highestCategoryId, todos: highestId };
+      async commit(contents) {
+        const [written] = await ask<Counts>(COUNT_ROWS);
+        checkWritten(contents, written);
+        await ask(FORGET_KEYS);
+        const sequences = { categories: contents.highestCategoryId, todos: contents.highestId };
         for (const [table, highest] of Object.entries(sequences)) {
           const sequence = await sequenceOf(table, ask);
           // `RESTART` gives it a new file, so that a rolled back transaction also undoes this.
           await ask(`ALTER SEQUENCE ${sequence} RESTART`);
           if (highest > 0) await ask({ text: 'SELECT setval($1, $2)', values: [sequence, highest] });
         }
-        const [kept] = await ask<{ count: string }>(COUNT_KEYS);
+        const [kept] = await ask<Counts>(COUNT_ROWS);
         await ask('ANALYZE categories, todos, idempotency_keys');
         await commit();
-        return Number(kept?.count);
+        return kept?.keys ?? 0;
       },
     };
   });

@@ -61,7 +61,7 @@ function todoOf(row: Readonly<Record<number, SQLOutputValue>>): Todo {
 }
 
 // The end of a key: 24 hours by this clock, which is the machine's (contract I2).
-const OVER = 'at <= unixepoch() - 86400';
+export const OVER = 'at <= unixepoch() - 86400';
 
 const FIND_KEY = `SELECT body, todo_id FROM idempotency_keys WHERE key = ? AND NOT (${OVER})`;
 

@@ -233,7 +233,8 @@ test('an import whose last sync fails is of unknown outcome, and its file stays 
     for (const path of ['${made}', '${existing}']) {
       await using target = await openImport(path, () => {});
       writeFileSync('${broken}', '');
-      await target.commit({ highestId: 0, highestCategoryId: 0 }).catch((error) => console.log(String(error)));
+      const contents = { categories: 0, todos: 0, keys: 0, highestId: 0, highestCategoryId: 0 };
+      await target.commit(contents).catch((error) => console.log(String(error)));
       rmSync('${broken}');
     }`,
   );

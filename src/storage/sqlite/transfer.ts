@@ -4,8 +4,9 @@ import type { LogEvent } from '../../events.ts';
 import { fingerprintOf } from '../../lib/small-file.ts';
 import { OutcomeUnknown } from '../../shared-list/store.ts';
 import {
-  COUNT_KEYS,
+  COUNT_ROWS,
   type Contents,
+  checkWritten,
   contentBy,
   type ExportSource,
   type ImportTarget,
@@ -16,13 +17,14 @@ import { asNotOpened, asStoreError, isSyncFailure } from './error.ts';
 import { sourceOf } from './export-source.ts';
 import { checkFile, checkReadable, existing, LOGS, openExisting, removeDatabase } from './file.ts';
 import { openOwned } from './owned-database.ts';
-import { ADD_WITH_ID, columnValues } from './row.ts';
+import { ADD_WITH_ID, columnValues, OVER } from './row.ts';
 import { checkReadableSchema } from './schema.ts';
 
 const CONTENT = contentBy("EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'todos' AND seq > 0)");
 const ADD_CATEGORY = 'INSERT INTO categories (id, name) VALUES (?, ?)';
 const ADD_KEY = `INSERT INTO idempotency_keys (key, body, todo_id, at)
-  SELECT ?, ?, ?, min(?4, unixepoch()) WHERE ?4 > unixepoch() - 86400`;
+  VALUES (?, ?, ?, min(?, unixepoch()))`;
+const FORGET_KEYS = `DELETE FROM idempotency_keys WHERE ${OVER}`;
 const FORGET_HIGHEST = 'DELETE FROM sqlite_sequence WHERE name = ?';
 const SET_HIGHEST = 'INSERT INTO sqlite_sequence (name, seq) VALUES (?, CAST(? AS integer))';
 
@@ -105,7 +107,7 @@ export async function openImport(path: string, logEvent: LogEvent): Promise<Impo
  * Begins the transaction in which a database takes an import. `finish` is the last call before `COMMIT`, and gives the
  * number of keys that were taken; without `COMMIT`, the database is as it was.
  *
- * @throws {StoreUnavailable} when it is not empty (contract E2).
+ * @throws {StoreUnavailable} when it is not empty (contract E2); `finish` also as `checkWritten`.
  */
 export function importInto(database: DatabaseSync) {
   asStoreError(() => database.exec('BEGIN IMMEDIATE'));
@@ -122,11 +124,14 @@ export function importInto(database: DatabaseSync) {
         for (const todo of todos) addTodo.run(todo.id, ...columnValues(todo));
         for (const { key, body, todoId, at } of keys) addKey.run(key, body, todoId, at);
       }),
-    finish: ({ highestId, highestCategoryId }: Pick<Contents, 'highestId' | 'highestCategoryId'>) =>
+    finish: (contents: Contents) =>
       asStoreError(() => {
-        setHighest(database, 'categories', highestCategoryId);
-        setHighest(database, 'todos', highestId);
-        return Number(database.prepare(COUNT_KEYS).get()?.count);
+        const count = database.prepare(COUNT_ROWS);
+        checkWritten(contents, count.get());
+        database.exec(FORGET_KEYS);
+        setHighest(database, 'categories', contents.highestCategoryId);
+        setHighest(database, 'todos', contents.highestId);
+        return Number(count.get()?.keys);
       }),
   };
 }

@@ -66,6 +66,8 @@ export const TABLES = {
 
 export type Kind = keyof typeof TABLES;
 
+export const KINDS = ['categories', 'todos', 'keys'] as const satisfies readonly Kind[];
+
 /**
  * A row as a database has it, which may break any rule, by the names of members. Bytes that are no text in the encoding of
  * the database stay bytes; `at` is a number of seconds since 1970.
@@ -90,8 +92,8 @@ export interface ImportTarget extends AsyncDisposable {
   /** Rejects with `StoreUnavailable`. */
   add(rows: Rows): Promise<void>;
   /**
-   * Makes all rows or none; later ids are above them, and every instance shows them when it resolves. Rejects with
-   * `OutcomeUnknown` when the outcome of the commit is unknown.
+   * Makes all rows that were read, or none; later ids are above them, and every instance shows them when it resolves. Rejects with
+   * `OutcomeUnknown` when the outcome of the commit is unknown, with `StoreUnavailable` as `checkWritten` throws.
    *
    * @returns the number of keys that were kept: those that are older than 24 hours are not.
    */
@@ -112,5 +114,18 @@ export function notEmpty(content: unknown): StoreUnavailable {
   return new StoreUnavailable(`the database must be empty, and ${content}: ${wanted}`);
 }
 
-/** The number of keys of creates that an import has kept: there were none before. */
-export const COUNT_KEYS = 'SELECT count(*) AS count FROM idempotency_keys';
+/** SQL for the rows of each kind, with keys of any age. */
+export const COUNT_ROWS = `SELECT ${KINDS.map(
+  (kind) => `(SELECT CAST(count(*) AS integer) FROM ${TABLES[kind].table}) AS ${kind}`,
+).join(', ')}`;
+
+/** @param written By `COUNT_ROWS`. @throws {StoreUnavailable} when an import has written other rows than were read. */
+export function checkWritten(read: Counts, written: Readonly<Partial<Record<Kind, unknown>>> = {}): void {
+  for (const kind of KINDS) {
+    if (written[kind] === read[kind]) continue;
+    throw new StoreUnavailable(
+      `"${TABLES[kind].table}" must have ${read[kind]} rows, received ${written[kind]}: a trigger or a rule that is not of ` +
+        'this program leaves out or adds some. "todo-service check" names it',
+    );
+  }
+}

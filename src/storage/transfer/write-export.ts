@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { OperatorError } from '../../lib/operator-error.ts';
 import { quote } from '../../lib/quote.ts';
 import { MAX_ID, type Obeying, type Rules, todoJson } from '../../shared-list/members.ts';
-import { type ExportRows, type Kind, type StoredRow, TABLES } from './contents.ts';
+import { type ExportRows, KINDS, type Kind, type StoredRow, TABLES } from './contents.ts';
 import { CATEGORY, FORMAT, type HEAD, KEY, TODO, timeOf, VERSION } from './lines.ts';
 import { type Fault, faultIn, obeys, openRelations, type Relations } from './rules.ts';
 
@@ -43,8 +43,6 @@ const LINES = {
   todos: lineBy(TODO, (relations, row) => relations.ofTodo(row), todoJson),
   keys: lineBy(KEY, (relations, row) => relations.ofKey(row)),
 };
-
-const KINDS = ['categories', 'todos', 'keys'] as const satisfies readonly Kind[];
 
 /**
  * An export, from its first line to its last. From the first row on that breaks a rule no part is given, and the other
