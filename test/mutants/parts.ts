@@ -172,6 +172,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
       'src/storage/transfer/read-export.test.ts',
       'src/storage/sqlite/transfer.test.ts',
       'test/commands/rows.test.ts',
+      'test/storage/sqlite-rights.test.ts',
     ],
   },
   'connection-string': {

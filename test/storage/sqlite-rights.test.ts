@@ -74,6 +74,13 @@ test('every command names owner and mode of a file that its user may not read, a
   await refused(file.commands, new RegExp(reason));
 });
 
+test('export names owner and mode of a file that its user may not read, and the user', { skip }, async () => {
+  using file = await ownFile();
+  chmodSync(file.path, 0o000);
+  const words = ['export', join(file.folder, 'e.jsonl'), '--database', `sqlite:${file.path}`];
+  await refused([words], new RegExp(`user ${uid} may not read "todos\\.db": it belongs to user ${uid} and `));
+});
+
 test('a start on a file that may only be read leaves nothing behind that outlives the mistake', {
   skip,
 }, async () => {

@@ -115,7 +115,7 @@ export function ownerFor(path: string): Stats {
   return statSync(path, { throwIfNoEntry: false }) ?? statSync(dirname(path));
 }
 
-/** Removes a database that nobody has open, with SQLite's files beside it. Never throws: an earlier error says why. */
+/** Removes a database that no other process has open, with SQLite's files beside it. Never throws: an earlier error says why. */
 export function removeDatabase(path: string): void {
   for (const suffix of BESIDE) {
     try {

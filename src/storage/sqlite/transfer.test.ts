@@ -179,6 +179,16 @@ test('an export beside the process that has the file open is one moment of it [E
   assert.equal((await rowsOf(source, 'todos')).length, 3);
 });
 
+test('an export that is refused leaves the file closed', async () => {
+  const path = newPath();
+  using other = new DatabaseSync(path);
+  other.exec('PRAGMA journal_mode = WAL; CREATE TABLE other (a)');
+  await assert.rejects(openExport(path), { message: /it belongs to another program/ });
+  other.close();
+  // SQLite removes its log when the last connection ends.
+  assert.equal(existsSync(`${path}-wal`), false);
+});
+
 test('what is no database of this program cannot be exported', async () => {
   const path = newPath();
   await assert.rejects(openExport(path), { name: 'OperatorError', message: /there is no such file/ });

@@ -79,7 +79,6 @@ export async function openImport(path: string, logEvent: LogEvent): Promise<Impo
   let stays = !owned.isNew;
   // Runs before another process may have the file.
   parts.defer(() => {
-    database.close();
     if (!stays) removeDatabase(owned.path);
   });
   const { add, finish } = importInto(database);

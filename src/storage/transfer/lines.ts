@@ -1,3 +1,4 @@
+import { orUndefined } from '../../lib/errors.ts';
 import { isId, MAX_ID, MEMBERS } from '../../shared-list/members.ts';
 import { categoryNameFault } from '../maintenance.ts';
 
@@ -73,8 +74,8 @@ export function secondsOf(time: string): number {
   return Date.parse(time) / 1_000;
 }
 
-/** The time of a line; empty for what is no time. */
-export function timeOf(seconds: unknown): string {
+/** The time of a line; undefined for what is no time. */
+export function timeOf(seconds: unknown): string | undefined {
   const time = new Date(typeof seconds === 'number' ? seconds * 1_000 : Number.NaN);
-  return Number.isNaN(time.getTime()) ? '' : time.toISOString().replace('.000Z', 'Z');
+  return orUndefined(() => time.toISOString().replace('.000Z', 'Z'));
 }

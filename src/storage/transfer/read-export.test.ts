@@ -66,6 +66,22 @@ test('a program that writes an export may leave out keys and the highest id [E1]
   assert.deepEqual(contents, { categories: 2, todos: 2, keys: 0, highestId: 5, highestCategoryId: 2 });
 });
 
+test('an export of no rows is read [E1]', async () => {
+  const head = '{"format":"todo-service-export","version":1,"highestId":0,"categories":0,"todos":0,"keys":0}';
+  const { contents } = await read(fileOf([head]));
+  assert.deepEqual(contents, { categories: 0, todos: 0, keys: 0, highestId: 0, highestCategoryId: 0 });
+});
+
+test('a line of 8,192 bytes with its line feed is read, and one more byte is refused, whatever the parts [E1; E4]', async () => {
+  const longest = WORK.padEnd(8_191, ' ');
+  for (const size of [1, 65_536]) {
+    await read(fileOf(replaced(1, longest)), size);
+    await assert.rejects(read(fileOf(replaced(1, `${longest} `)), size), {
+      message: 'line 2: it must have at most 8192 bytes',
+    });
+  }
+});
+
 test('an export that is cut off at any byte is refused [E4]', async () => {
   const whole = fileOf(LINES);
   for (let length = 0; length < whole.length; length += 1) {
@@ -157,6 +173,13 @@ const bad: readonly (readonly [lines: readonly string[], message: string | RegEx
     replaced(5, keyLine('A').replace('AAA', 'A')),
     'line 6: "key" must be a SHA-256 in base64url, 43 characters',
   ],
+  ...['"A', 'A"'].map(
+    (edge) =>
+      [
+        replaced(5, keyLine('A').replace(edge, `${edge[0]}A${edge[1]}`)),
+        'line 6: "key" must be a SHA-256 in base64url, 43 characters',
+      ] as const,
+  ),
   [
     replaced(5, keyLine('A').replace(/"(A+)"/, '["$1"]')),
     'line 6: "key" must be a SHA-256 in base64url, 43 characters',

@@ -6,7 +6,7 @@ import { MAX_ID, MEMBERS, type Obeying, type Rules } from '../../shared-list/mem
 import type { Category } from '../maintenance.ts';
 import { type Contents, type KeptKey, PART_SIZE, type ParsedTodo, type Rows } from './contents.ts';
 import { CATEGORY, END, HEAD, KEY, secondsOf, TODO } from './lines.ts';
-import { type Fault, faultIn, obeys, openRelations } from './rules.ts';
+import { type Fault, judge, openRelations } from './rules.ts';
 
 /** Bytes. A character of a text takes 12 when it is escaped; the rest of a line takes far fewer than 1,024. */
 const LONGEST_LINE = Math.max(
@@ -49,9 +49,7 @@ export async function readExport(
     const bytes = await nextBytes();
     if (bytes === undefined) throw cutOff('before');
     sha256.update(bytes);
-    const value = parseLine(bytes, wrong);
-    assertLine(value, rules, wrong);
-    return value;
+    return lineOf(parseLine(bytes, wrong), rules, wrong);
   }
 
   const wrong: Wrong = (fault) => unsound(`line ${number}: ${fault}`);
@@ -103,7 +101,7 @@ function noRows(): { categories: Category[]; todos: ParsedTodo[]; keys: KeptKey[
 async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, undefined> {
   let rest: Uint8Array = Buffer.alloc(0);
   for await (const chunk of chunks) {
-    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const bytes = Buffer.concat([rest, chunk]);
     let from = 0;
     for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, from)) {
       yield bytes.subarray(from, end + 1);
@@ -129,12 +127,14 @@ function parseLine(bytes: Uint8Array, wrong: Wrong): unknown {
   throw wrong(`it is not JSON, column ${parsed.fault.column}: ${parsed.fault.problem}`);
 }
 
-/** Throws when it is no line of this kind, or has further members. */
-function assertLine<Of extends Rules>(value: unknown, rules: Of, wrong: Wrong): asserts value is Obeying<Of> {
+/** The members of a line of this kind. Throws when it is none, or has further members. */
+function lineOf<Of extends Rules>(value: unknown, rules: Of, wrong: Wrong): Obeying<Of> {
   if (!isJsonObject(value)) throw wrong('it must be a JSON object');
-  if (!obeys(value, rules)) throw wrong(sentenceOf(faultIn(value, rules)));
+  const judged = judge(value, rules);
+  if ('fault' in judged) throw wrong(sentenceOf(judged.fault));
   const unknown = Object.keys(value).find((sent) => rules.every(({ name }) => name !== sent));
   if (unknown !== undefined) throw wrong(`there must be no member ${JSON.stringify(unknown.slice(0, 50))}`);
+  return judged.obeying;
 }
 
 const sentenceOf = ([name, reason]: Fault): string => `"${name}" ${reason}`;

@@ -4,16 +4,16 @@ import type { CATEGORY, KEY, TODO } from './lines.ts';
 /** The member of a row or a line that breaks a rule, and the reason for people, behind its name. */
 export type Fault = readonly [name: string, reason: string];
 
-export function obeys<Of extends Rules>(value: object, rules: Of): value is Obeying<Of> {
-  return rules.every(({ name, is }) => is(Reflect.get(value, name)));
-}
+type Judged<Of extends Rules> = { readonly obeying: Obeying<Of> } | { readonly fault: Fault };
 
-/** The first member that breaks its rule, of a value that does not obey all. */
-export function faultIn(value: object, rules: Rules): Fault {
+/** The value when it obeys every rule, else the fault of its first member that does not. */
+export function judge<Of extends Rules>(value: object, rules: Of): Judged<Of> {
   const broken = rules.find(({ name, is }) => !is(Reflect.get(value, name)));
-  const member: unknown = broken && Reflect.get(value, broken.name);
-  if (member instanceof Uint8Array) return [broken?.name ?? '', 'must be text in UTF-8'];
-  return [broken?.name ?? '', broken?.faults(member)[0] ?? ''];
+  if (broken === undefined) return { obeying: value as Obeying<Of> };
+  const member: unknown = Reflect.get(value, broken.name);
+  const isBytes = member instanceof Uint8Array;
+  const reason = isBytes ? 'must be text in UTF-8' : broken.faults(member)[0] ?? '';
+  return { fault: [broken.name, reason] };
 }
 
 export type Relations = ReturnType<typeof openRelations>;

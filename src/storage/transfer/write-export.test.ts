@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { type ExportSource, notEmpty, PART_SIZE } from './contents.ts';
 import { readExport } from './read-export.ts';
-import { exportParts } from './write-export.ts';
+import { exportParts, rowFaults } from './write-export.ts';
 
 const KEYS = ['A', 'B'].map((letter) => ({
   key: letter.repeat(43),
@@ -90,6 +90,33 @@ test('from a row on that breaks a rule no part is given, and a todo of such a ca
     ],
   });
   assert.equal(texts.length, 1);
+});
+
+test('rows that keep the rules have no faults, and a source that fails is no fault of them [E1]', async () => {
+  assert.deepEqual(await rowFaults(sourceOf([])), []);
+  const failing = { ...sourceOf([]), check: () => Promise.reject(new Error('changed')) };
+  await assert.rejects(rowFaults(failing), { name: 'Error', message: 'changed' });
+});
+
+test('rows that are counted and cannot be read by their id are a fault [E1]', async () => {
+  const source = { ...sourceOf([]), counts: { categories: 1, todos: 3, keys: 4 } };
+  assert.deepEqual(await rowFaults(source), [
+    'rows of todos have no id of their own',
+    'rows of idempotency_keys have no id of their own',
+  ]);
+});
+
+test('of an id that is a text the first 50 characters are shown [E1]', async () => {
+  const source: ExportSource = {
+    ...sourceOf([]),
+    counts: { categories: 0, todos: 0, keys: 1 },
+    async *parts(kind) {
+      if (kind === 'keys') yield [{ key: 'k'.repeat(51), body: 'b', todoId: 1, at: 1 }];
+    },
+  };
+  assert.deepEqual(await rowFaults(source), [
+    `row "${'k'.repeat(50)}" of idempotency_keys: "key" must be a SHA-256 in base64url, 43 characters`,
+  ]);
 });
 
 test('an export is read and handed on in parts of at most 2,048 rows', async () => {

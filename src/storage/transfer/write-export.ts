@@ -4,7 +4,7 @@ import { quote } from '../../lib/quote.ts';
 import { MAX_ID, type Obeying, type Rules, todoJson } from '../../shared-list/members.ts';
 import { type ExportRows, KINDS, type Kind, type StoredRow, TABLES } from './contents.ts';
 import { CATEGORY, FORMAT, type HEAD, KEY, TODO, timeOf, VERSION } from './lines.ts';
-import { type Fault, faultIn, obeys, openRelations, type Relations } from './rules.ts';
+import { type Fault, judge, openRelations, type Relations } from './rules.ts';
 
 /** A part of an export that ends with a line, and the number of todos in all parts up to its end. */
 interface Part {
@@ -34,8 +34,11 @@ function lineBy<Of extends Rules>(
   relation: (relations: Relations, row: Obeying<Of>) => Fault | undefined,
   textOf: (row: Obeying<Of>) => string = JSON.stringify,
 ) {
-  return (row: StoredRow, relations: Relations): string | Fault =>
-    obeys(row, rules) ? (relation(relations, row) ?? textOf(row)) : faultIn(row, rules);
+  return (row: StoredRow, relations: Relations): string | Fault => {
+    const judged = judge(row, rules);
+    if ('fault' in judged) return judged.fault;
+    return relation(relations, judged.obeying) ?? textOf(judged.obeying);
+  };
 }
 
 const LINES = {
