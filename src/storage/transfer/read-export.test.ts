@@ -149,6 +149,10 @@ const bad: readonly (readonly [lines: readonly string[], message: string | RegEx
   [replaced(3, title(`"${'\u{1F95B}'.repeat(101)}"`)), 'line 4: "title" must have at most 100 characters'],
   [replaced(3, title('"a\\u0000"')), 'line 4: "title" must be well-formed Unicode text without U+0000'],
   [replaced(3, title('"\\ud800"')), 'line 4: "title" must be well-formed Unicode text without U+0000'],
+  [
+    replaced(3, title(`"${' '.repeat(101)}"`)),
+    'line 4: "title" must not be empty or only white space and must have at most 100 characters',
+  ],
   [replaced(3, title('null')), 'line 4: "title" must be a string'],
   [
     replaced(3, FIRST.replace('"id":3', '"id":2147483648')),

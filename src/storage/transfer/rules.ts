@@ -12,7 +12,7 @@ export function judge<Of extends Rules>(value: object, rules: Of): Judged<Of> {
   if (broken === undefined) return { obeying: value as Obeying<Of> };
   const member: unknown = Reflect.get(value, broken.name);
   const isBytes = member instanceof Uint8Array;
-  const reason = isBytes ? 'must be text in UTF-8' : broken.faults(member)[0] ?? '';
+  const reason = isBytes ? 'must be text in UTF-8' : broken.faults(member).join(' and ');
   return { fault: [broken.name, reason] };
 }
 

@@ -106,6 +106,21 @@ test('rows that are counted and cannot be read by their id are a fault [E1]', as
   ]);
 });
 
+test('a highest id that is out of range is a fault beside those of rows [E1]', async () => {
+  const source: ExportSource = {
+    ...sourceOf([]),
+    counts: { categories: 0, todos: 1, keys: 0 },
+    highestId: 2_147_483_648,
+    async *parts(kind) {
+      if (kind === 'todos') yield [{ id: 2_147_483_648, title: 'a', done: false, categoryId: 1 }];
+    },
+  };
+  assert.deepEqual(await rowFaults(source), [
+    'row 2147483648 of todos: "id" must be an integer from 1 to 2147483647',
+    'the highest id that was given out must be at most 2147483647, received 2147483648',
+  ]);
+});
+
 test('of an id that is a text the first 50 characters are shown [E1]', async () => {
   const source: ExportSource = {
     ...sourceOf([]),
