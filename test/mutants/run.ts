@@ -19,9 +19,8 @@ noticed is a failure. Without names, every part: ${Object.keys(PARTS).join(', ')
   --resume          then also what the last run did not come to, and what is new since, up to the sample
 
 A run in which no test begins for three times as long as without a change is ended, with all that it has started, and its
-change counts as noticed; on a busy machine it gets another try, of three times that limit, when no other file notices the
-change. A change with which nothing starts, and of which no test says so, counts neither way. The results of a part are in
-build/mutants/<part>.json.
+change counts as noticed; on a busy machine it gets another try first, of three times that limit. A change with which
+nothing starts, and of which no test says so, counts neither way. The results of a part are in build/mutants/<part>.json.
 `;
 
 /** Percent of the mutants that a test must notice. */
@@ -233,7 +232,6 @@ async function examine(
   if (changed === undefined) return resultOf('error', 'it cannot be parsed');
   using _changed = lane.change(mutant.file, changed);
   let broken: string | undefined;
-  let hung: Known | undefined;
   let reaching = 0;
   const runOf = async (one: Known, times = 1): Promise<Ended> => {
     const limitMs = times * Math.max(LEAST_LIMIT_MS, one.silenceMs * 3);
@@ -252,11 +250,8 @@ async function examine(
     if (end !== 'hung') continue;
     // Two lanes, and what they start, are no load of others.
     const isBusy = (loadavg()[0] ?? 0) > 2 * cpus().length;
-    if (!isBusy) return resultOf('hung', one.file);
-    if (hung !== undefined) break;
-    hung = one;
+    if (!isBusy || (await runOf(one, 3)).end !== 'passed') return resultOf('hung', one.file);
   }
-  if (hung !== undefined && (await runOf(hung, 3)).end !== 'passed') return resultOf('hung', hung.file);
   if (broken !== undefined) return resultOf('error', broken);
   return resultOf('survived', reaching === 0 ? 'no test reaches it' : `${reaching} files reach it`);
 }
