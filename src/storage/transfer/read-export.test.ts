@@ -142,6 +142,10 @@ const bad: readonly (readonly [lines: readonly string[], message: string | RegEx
   [replaced(1, '{"id":1,"name":" Work"}'), /^line 2: "name" must be 1 to 100 characters on one line/],
   [replaced(1, `{"id":1,"name":"${'n'.repeat(101)}"}`), /^line 2: "name" must be /],
   [replaced(1, '{"id":1,"name":"Work","owner":"me"}'), 'line 2: there must be no member "owner"'],
+  [
+    replaced(1, `{"id":1,"name":"Work","${'o'.repeat(51)}":0}`),
+    `line 2: there must be no member "${'o'.repeat(50)}"`,
+  ],
   [replaced(1, '{"id":1,"name":"Work","__proto__":{}}'), 'line 2: there must be no member "__proto__"'],
   [replaced(2, '{"id":1,"name":"Life"}'), 'line 3: "id" must be above 1, received 1'],
   [replaced(3, title('""')), 'line 4: "title" must not be empty or only white space'],

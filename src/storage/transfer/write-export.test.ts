@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { type ExportSource, notEmpty, PART_SIZE } from './contents.ts';
+import { checkWritten, type ExportSource, notEmpty, PART_SIZE } from './contents.ts';
 import { readExport } from './read-export.ts';
 import { exportParts, rowFaults } from './write-export.ts';
 
@@ -168,4 +168,15 @@ test('a database that is not empty is refused with what it has, and what to do',
     message,
     'the database must be empty, and it has todos: make a new one, and set TODO_DATABASE to it',
   );
+});
+
+test('an import that wrote other rows than it read is refused with the table, both counts and the cause [E2]', () => {
+  const read = { categories: 1, todos: 2, keys: 0 };
+  checkWritten(read, read);
+  assert.throws(() => checkWritten(read, { ...read, todos: 1 }), {
+    name: 'StoreUnavailable',
+    message:
+      '"todos" must have 2 rows, received 1: a trigger or a rule that is not of this program leaves out or adds some. ' +
+      '"todo-service check" names it',
+  });
 });
