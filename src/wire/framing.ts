@@ -64,7 +64,6 @@ export class Framing {
 
   #next(): void {
     this.#message = undefined;
-    this.#line = '';
     this.#isHttp = undefined;
   }
 

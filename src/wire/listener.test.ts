@@ -11,14 +11,18 @@ const ADDRESS = { host: '127.0.0.1', port: 0, setting: 'none' };
 /** A listener that has not opened its server, and what it logs. */
 function makeListener() {
   const log: Event[] = [];
+  const messages: unknown[] = [];
   const limits = { ...LIMITS, keepAliveTimeout: 75_000, maxConnections: 2 };
   const listener = openListener({
     name: 'public',
     answers: faultAnswers(),
     limits,
-    logEvent: (event) => void log.push(event),
+    logEvent(event, more) {
+      log.push(event);
+      messages.push(more?.message);
+    },
   });
-  return Object.assign(listener, { log, [Symbol.asyncDispose]: () => listener.drain(0) });
+  return Object.assign(listener, { log, messages, [Symbol.asyncDispose]: () => listener.drain(0) });
 }
 
 test('before it listens a listener has no connections and no limit, and has nothing to wait for at a stop', async () => {
@@ -55,4 +59,16 @@ test('fewer connections are taken once the limit is reduced, and one that is ref
   await Promise.race([first.closed(), second.closed()]);
   const { open, limit, dropped } = listener.figures;
   assert.deepEqual({ open, limit, dropped }, { open: 1, limit: 1, dropped: 1 });
+});
+
+test('an episode of refusals that a stop ends is logged with that cause [D13]', async () => {
+  const listener = makeListener();
+  const { server } = await listener.listen(() => {}, ADDRESS);
+  server.emit('drop');
+  await listener.drain(0);
+  assert.deepEqual(listener.log, [
+    { event: 'connections-full', listener: 'public' },
+    { event: 'connections-free', listener: 'public', refused: 1 },
+  ]);
+  assert.deepEqual(listener.messages, [undefined, 'the listener has closed']);
 });

@@ -53,7 +53,6 @@ export function openListener(options: ListenerOptions) {
   }
 
   function endEpisode(message?: string): void {
-    clearTimeout(ending);
     if (droppedNow > 0)
       logEvent({ event: 'connections-free', listener: name, refused: droppedNow }, { message });
     droppedNow = 0;

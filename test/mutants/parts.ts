@@ -226,6 +226,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
       'test/http/connection-limit.test.ts',
       'test/lifecycle/drain.test.ts',
       'test/lifecycle/idle-at-stop.test.ts',
+      'test/lifecycle/socket-file.test.ts',
       'test/lifecycle/stall.test.ts',
     ],
     without: 'a flood of 1,000|descriptor',
