@@ -244,7 +244,7 @@ test('while a trigger is off, the list is read whole each time, and check says s
     assert.equal(list.wholeReads(), round);
   }
   assert.deepEqual(await server.faults(list.url), [
-    'its trigger "todo_changed" must be there, and always on: ALTER TABLE todos ENABLE ALWAYS TRIGGER todo_changed',
+    'its trigger "todo_changed" must always be on: ALTER TABLE todos ENABLE ALWAYS TRIGGER todo_changed',
   ]);
 });
 

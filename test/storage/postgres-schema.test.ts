@@ -57,7 +57,8 @@ const NO_ERROR = 'no error';
 
 const TRIGGERS = ['todo_changed', 'todo_removed', 'todo_renumbered'];
 const alwaysOn = (name: string) =>
-  `its trigger "${name}" must be there, and always on: ALTER TABLE todos ENABLE ALWAYS TRIGGER ${name}`;
+  `its trigger "${name}" must always be on: ALTER TABLE todos ENABLE ALWAYS TRIGGER ${name}`;
+const gone = (name: string) => `its trigger "${name}" of "todos" is missing`;
 
 const faults: readonly {
   readonly name: string;
@@ -150,7 +151,7 @@ const faults: readonly {
       `ALTER FUNCTION gone() RENAME TO todo_changed;
       CREATE TRIGGER todo_changed BEFORE INSERT OR UPDATE ON todos FOR EACH ROW EXECUTE FUNCTION todo_changed();
       ALTER TABLE todos ENABLE ALWAYS TRIGGER todo_changed`,
-    reason: new RegExp(`^its function todo_changed\\(\\) is missing; ${alwaysOn('todo_changed')}$`),
+    reason: new RegExp(`^its function todo_changed\\(\\) is missing; ${gone('todo_changed')}$`),
     fails: [create, createOnce],
     works: [find, list, replace, remove],
   },
@@ -218,20 +219,20 @@ for (const trigger of TRIGGERS) {
   test(`${trigger} that is gone or not always on: no start, not ready, and a FAULT [D11]`, async () => {
     await using served = await serve();
     const { url, store } = served;
-    const changes = ['DISABLE TRIGGER', 'ENABLE TRIGGER', 'ENABLE REPLICA TRIGGER', 'DROP TRIGGER'];
-    for (const change of changes) {
-      const [verb, on] =
-        change === 'DROP TRIGGER' ? [change, 'ON todos'] : [`ALTER TABLE todos ${change}`, ''];
-      await server.execute(url, `${verb} ${trigger} ${on}`);
-      const fault = alwaysOn(trigger);
-      assert.deepEqual(await server.faults(url), [fault], change);
+    const changes = ['DISABLE', 'ENABLE', 'ENABLE REPLICA'].map((state) => ({
+      sql: `ALTER TABLE todos ${state} TRIGGER ${trigger}`,
+      fault: alwaysOn(trigger),
+    }));
+    changes.push({ sql: `DROP TRIGGER ${trigger} ON todos`, fault: gone(trigger) });
+    for (const { sql, fault } of changes) {
+      await server.execute(url, sql);
+      assert.deepEqual(await server.faults(url), [fault], sql);
       for (const migrate of [true, false]) {
         const message = new RegExp(`: ${fault}$`);
-        await assert.rejects(openPatient(url, { migrate }), { name: 'OperatorError', message }, change);
+        await assert.rejects(openPatient(url, { migrate }), { name: 'OperatorError', message }, sql);
       }
     }
-    while ((await store.check().catch((error: Error) => error.message)) !== alwaysOn(trigger))
-      await sleep(50);
+    while ((await store.check().catch((error: Error) => error.message)) !== gone(trigger)) await sleep(50);
   });
 }
 

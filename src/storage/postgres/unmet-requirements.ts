@@ -73,9 +73,11 @@ const FIND = `WITH needed AS MATERIALIZED (
             SELECT FROM pg_attribute WHERE attrelid = object AND attname = part AND NOT attisdropped)
           THEN format('the column "%s" of "%s" is missing', part, name)
         WHEN kind = 'sequence' AND sequence IS NULL THEN format('no sequence gives out the ids of "%s"', name)
+        WHEN kind = 'trigger' AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = object AND tgname = part)
+          THEN format('its trigger "%s" of "%s" is missing', part, name)
         WHEN kind = 'trigger' AND NOT EXISTS (
             SELECT FROM pg_trigger WHERE tgrelid = object AND tgname = part AND tgenabled = 'A')
-          THEN format('its trigger "%2$s" must be there, and always on: ALTER TABLE %1$s ENABLE ALWAYS TRIGGER %2$s', name, part)
+          THEN format('its trigger "%2$s" must always be on: ALTER TABLE %1$s ENABLE ALWAYS TRIGGER %2$s', name, part)
         WHEN finds IS NULL AND wanted IS NOT NULL THEN ${ASTRAY}
       END AS missing,
       CASE WHEN finds <> wanted THEN ${ASTRAY}
