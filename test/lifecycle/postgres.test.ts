@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
@@ -204,6 +206,29 @@ test('what needs a table that is gone is a 503 without Retry-After, not ready, a
       { event: 'schema-mended', level: 30, reason: undefined },
     ],
   );
+});
+
+test('what needs a damaged page is a 503 with the reason of the server, not ready, until the page is whole [D9]', async () => {
+  const database = await server.makeDatabase();
+  await using list = await startConnected(database);
+  const { id } = await makeTodo(list.target);
+  const [row] = await server.execute(database, "SELECT pg_relation_filepath('todos') AS path");
+  const path = `${row?.path}`;
+  await server.stop();
+  const file = join(server.dataFolder, path);
+  const whole = readFileSync(file);
+  // The head of the first page; a page of zeros would be an empty one.
+  writeFileSync(file, Buffer.concat([Buffer.alloc(24, 0xff), whole.subarray(24)]));
+  await server.startAgain();
+  const reason = `invalid page in block 0 of relation "${path}"`;
+  assert.equal(await notReady(list), `The database does not answer as it should: ${reason}.`);
+  assertProblem(await list.send(`GET /todos/${id}`), 503, { headers: { 'retry-after': '1' } });
+  assert.deepEqual(list.lines(/^crash$/), []);
+  await server.stop();
+  writeFileSync(file, whole);
+  await server.startAgain();
+  await becomesReady(list);
+  assert.equal((await read(list, `/todos/${id}`)).status, 200);
 });
 
 test('TODO_DATABASE_CONNECTIONS is how many connections todos have at the most', async () => {

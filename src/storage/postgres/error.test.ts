@@ -18,6 +18,7 @@ const table: readonly [code: string, meaning: string, name: string][] = [
   ['57014', 'query canceled', 'StoreUnavailable'],
   ['57P03', 'cannot connect now', 'StoreUnavailable'],
   ['58030', 'I/O error', 'StoreUnavailable'],
+  ['XX001', 'data corrupted', 'StoreUnavailable'],
   ['25006', 'read-only transaction', 'StoreUnavailable'],
   ['55P03', 'lock not available', 'StoreUnavailable'],
   ['40001', 'serialization failure, again and again', 'StoreUnavailable'],

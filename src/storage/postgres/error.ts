@@ -72,8 +72,8 @@ const OF_ID = ['todos_pkey', 'categories_pkey'];
 /** Columns that the schema fills: a null is a missing trigger or sequence, which a look finds. */
 const FILLED = ['todos.id', 'todos.changed', 'todo_tombstones.changed', 'categories.id'];
 
-/** Connection exception, insufficient resources, operator intervention, system error. */
-const MACHINE_FAULT_CLASSES = ['08', '53', '57', '58'];
+/** Connection exception, insufficient resources, operator intervention, system error, internal error and damaged data. */
+const MACHINE_FAULT_CLASSES = ['08', '53', '57', '58', 'XX'];
 const MACHINE_FAULTS = [READ_ONLY_SQL_TRANSACTION, ...LOCK_NOT_AVAILABLE, ...RETRIABLE, ...OF_CONNECTION];
 
 /** The server is starting or stopping, or has no connection left. */
