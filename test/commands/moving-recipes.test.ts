@@ -4,7 +4,9 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from 'pg';
 import { MIGRATIONS } from '../../src/storage/sqlite/schema.ts';
+import { PostgresServer } from '../storage/postgres-server.ts';
 import { serve } from '../storage/served.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { runCommand } from '../support/run-command.ts';
@@ -116,6 +118,57 @@ for (const [at, name] of (['SQLite', 'PostgreSQL'] as const).entries())
       assert.match(headers.get('location') ?? '', /\/4712$/);
       if (how === 0) assert.match(await check(database), /All is well/);
     });
+
+/** What leaves out the foreign key, as the shell of SQLite does by itself. */
+const PAST_KEYS = {
+  SQLite: 'PRAGMA foreign_keys = OFF',
+  PostgreSQL: 'SET session_replication_role = replica',
+};
+
+for (const [at, name] of (['SQLite', 'PostgreSQL'] as const).entries())
+  test(`a category that was deleted from ${name} by hand is put back by incidents.md, and check names its todos until then [E1]`, async () => {
+    const { make, execute, check } = engines[name];
+    const database = await make();
+    await using service = await serve(database);
+    await service.post({ categoryId: 2 });
+    await execute(database, `${PAST_KEYS[name]}; DELETE FROM categories WHERE id = 2`);
+    await service.post({ categoryId: 2, status: 400 });
+    const checked = await runCommand(['check', '--database', database]);
+    const fault = 'FAULT  row 1 of todos: "category_id" must be the id of a category, received 2';
+    assert.ok(checked.stdout.split('\n').includes(fault), checked.stdout);
+    const section = (await page('incidents.md')).split(/^## /m).find((each) => each.startsWith('When rows'));
+    const sql = [...(section ?? '').matchAll(/"(INSERT [^"]+)"/g)][at]?.[1];
+    await execute(database, sql ?? assert.fail('no SQL'));
+    await service.post({ categoryId: 2 });
+    assert.match(await check(database), /All is well/);
+  });
+
+test('the statement of incidents.md says who holds a lock, who waits, and that a prepared transaction holds one', async () => {
+  await using other = await PostgresServer.start('max_prepared_transactions=1');
+  const database = await other.makeMigrated();
+  const [, statement = ''] = /```sql\n([\s\S]+?;)\n/.exec(await page('incidents.md')) ?? [];
+  const pidOf = async (session: Client) =>
+    Number((await session.query('SELECT pg_backend_pid() AS pid')).rows[0]?.pid);
+  const held = () => other.execute(database, statement);
+
+  await using holder = await other.session(database, 'BEGIN; LOCK TABLE todos IN ACCESS EXCLUSIVE MODE');
+  await using waiter = await other.session(database);
+  const [first, second] = [await pidOf(holder), await pidOf(waiter)];
+  const reading = waiter.query('SELECT FROM todos');
+  while ((await held()).length < 2) await sleep(100);
+  assert.deepEqual(
+    (await held()).map(({ pid, waits_for }) => [pid, waits_for]),
+    [
+      [first, []],
+      [second, [first]],
+    ],
+  );
+  await holder.query("PREPARE TRANSACTION 'forgotten'");
+  const waits = async () => (await held()).map(({ waits_for }) => waits_for);
+  while (JSON.stringify(await waits()) !== '[[0]]') await sleep(100);
+  await other.execute(database, "ROLLBACK PREPARED 'forgotten'");
+  await reading;
+});
 
 const noShell = spawnSync('sqlite3', ['--version']).status !== 0 && 'needs sqlite3';
 
