@@ -132,6 +132,16 @@ test('an import makes the same rows, and the same next ids; a key of tomorrow is
   ]);
 });
 
+test('the next category of an import is one above its own, whatever a first start has had [E2]', async () => {
+  const into = newPath();
+  await using source = await openExport(await filled('DELETE FROM categories WHERE id = 2'));
+  await importText(await textOf(source), into);
+  execute(into, "INSERT INTO categories (name) VALUES ('Home')");
+  using database = new DatabaseSync(into);
+  const ids = database.prepare('SELECT id FROM categories ORDER BY id').all();
+  assert.deepEqual(ids.map(Object.values), [[1], [2]]);
+});
+
 test('a part has at most 2,048 rows', async () => {
   const many = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2100)';
   const path = await filled(`INSERT INTO todos (title, category_id) ${many} SELECT 'a', 1 FROM n;

@@ -119,6 +119,21 @@ test('a highest id that is out of range is a fault beside those of rows [E1]', a
     'row 2147483648 of todos: "id" must be an integer from 1 to 2147483647',
     'the highest id that was given out must be at most 2147483647, received 2147483648',
   ]);
+  assert.deepEqual(await rowFaults({ ...sourceOf([]), highestId: 2_147_483_647 }), []);
+});
+
+test('keys that are out of order, or of a todo above the highest id, are faults [E1]', async () => {
+  const source: ExportSource = {
+    ...sourceOf([]),
+    counts: { categories: 0, todos: 0, keys: 3 },
+    async *parts(kind) {
+      if (kind === 'keys') yield [...KEYS.toReversed(), { ...KEYS[0], key: 'C'.repeat(43), todoId: 10 }];
+    },
+  };
+  assert.deepEqual(await rowFaults(source), [
+    `row "${'A'.repeat(43)}" of idempotency_keys: "key" must come after that of the line before, in the order of ASCII`,
+    `row "${'C'.repeat(43)}" of idempotency_keys: "todo_id" must be at most 9, the "highestId" of line 1, received 10`,
+  ]);
 });
 
 test('of an id that is a text the first 50 characters are shown [E1]', async () => {
