@@ -134,6 +134,21 @@ describe('A client that closes its side', { concurrency: true, timeout: HANGS_MS
     assert.equal(connection.peer.bytesWritten, 0);
   });
 
+  test('gets nothing but its answer, though the service looks whether it is there [D10]', async ({
+    mock,
+  }) => {
+    await using gated = await startGated();
+    const { connection } = gated;
+    await gated.ask(WAIT);
+    connection.socket.end();
+    await noticed(connection);
+    const looked = mock.method(connection.peer, 'write');
+    while (looked.mock.callCount() === 0) await turn();
+    gated.open();
+    await connection.closed();
+    assert.match(connection.received(), /^HTTP\/1\.1 200 /);
+  });
+
   test('gives its place to others when a connection is refused for want of one [D10]', async () => {
     await using gated = await startGated({ limits: { maxConnections: 1 } });
     const { connection, demo } = gated;

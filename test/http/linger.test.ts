@@ -157,7 +157,7 @@ describe('What comes behind a last answer', { concurrency: true }, () => {
 
   test('a 408 is closed at once [Order 1]', async () => {
     await using own = await startDemo({
-      limits: { headersTimeout: 100, requestTimeout: 100, connectionsCheckingInterval: 50 },
+      limits: { ...FOR_EVER, headersTimeout: 100, requestTimeout: 100, connectionsCheckingInterval: 50 },
     });
     for (const begun of ['GET', TOO_LARGE.replace(String(5 * MIB), '2')]) {
       await using connection = await lingering(own, begun);
