@@ -178,10 +178,7 @@ export class ClientConnection {
     if (this.#unparsed === undefined) {
       if (this.#socket.isPaused()) this.#socket.resume();
       if (this.#ended) this.#end();
-    } else {
-      this.#socket.pause();
-      if (this.#turnLeft === 0) this.#waitForTurn();
-    }
+    } else if (this.#turnLeft === 0) this.#waitForTurn();
     const { req } = this.#latest ?? {};
     this.#isBodyUnwanted = req?.complete === false && !isWanted(req);
   };
