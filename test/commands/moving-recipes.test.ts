@@ -155,7 +155,7 @@ test('the statement of incidents.md says who holds a lock, who waits, and that a
   await using waiter = await other.session(database);
   const [first, second] = [await pidOf(holder), await pidOf(waiter)];
   const reading = waiter.query('SELECT FROM todos');
-  while ((await held()).length < 2) await sleep(100);
+  await other.somebodyWaits(database);
   assert.deepEqual(
     (await held()).map(({ pid, waits_for }) => [pid, waits_for]),
     [
@@ -165,7 +165,7 @@ test('the statement of incidents.md says who holds a lock, who waits, and that a
   );
   await holder.query("PREPARE TRANSACTION 'forgotten'");
   const waits = async () => (await held()).map(({ waits_for }) => waits_for);
-  while (JSON.stringify(await waits()) !== '[[0]]') await sleep(100);
+  while (JSON.stringify(await waits()) !== '[[0]]') await sleep(10);
   await other.execute(database, "ROLLBACK PREPARED 'forgotten'");
   await reading;
 });
