@@ -59,8 +59,8 @@ export interface TodoStore extends AsyncDisposable {
    */
   check(): Promise<void>;
 
-  /** The sizes. Each is looked up when it is read, and waits for no question to the database. */
-  readonly sizes: StoreSizes;
+  /** The sizes as they are now. It waits for no question to the database. */
+  sizes(): StoreSizes;
 
   /** The number of connections, and of operations that wait for one; only where there is a pool. */
   connections?(): PoolCounts;

@@ -109,24 +109,23 @@ export function openMetrics(
       );
     },
 
-    watchStore(store: Pick<TodoStore, 'connections' | 'sizes'>): void {
+    watchStore({ sizes, connections }: Pick<TodoStore, 'connections' | 'sizes'>): void {
       gauge(
         'todo_database_size_bytes',
         'Size of the database: of a SQLite file and its log, or of the tables in PostgreSQL with their indexes.',
-        () => store.sizes.database.map(({ file, bytes }) => [file, bytes] as const),
+        () => sizes().database.map(({ file, bytes }) => [file, bytes] as const),
         'file',
       );
-      gauge('todo_list_size_bytes', 'Memory of the list and its compressed copy.', () => store.sizes.list);
+      gauge('todo_list_size_bytes', 'Memory of the list and its compressed copy.', () => sizes().list);
       if (databaseSystem === 'sqlite') {
-        gauge('todo_cache_size_bytes', 'Memory of single todos at hand.', () => store.sizes.cache ?? 0);
+        gauge('todo_cache_size_bytes', 'Memory of single todos at hand.', () => sizes().cache ?? 0);
         gauge('todo_database_wal_size_bytes', 'Size of the write-ahead log.', () => {
-          return store.sizes.database.find(({ file }) => file === 'wal')?.bytes ?? 0;
+          return sizes().database.find(({ file }) => file === 'wal')?.bytes ?? 0;
         });
       }
-      if (store.connections === undefined) return;
-      const counts = store.connections.bind(store);
+      if (connections === undefined) return;
       const states = () => {
-        const { used, idle } = counts();
+        const { used, idle } = connections();
         return Object.entries({ used, idle });
       };
       gauge(
@@ -136,7 +135,7 @@ export function openMetrics(
         'db_client_connection_state',
       );
       gauge('db_client_connection_pending_requests', 'Operations that wait for a connection.', () => {
-        return counts().waiting;
+        return connections().waiting;
       });
     },
 

@@ -74,10 +74,10 @@ test('ids without a todo take no room in the cache: nobody pushes todos out by a
   await using store = await openSqliteStore(newPath());
   await addedTo(store, 'a');
   assert.equal(titleOf(store, 1), 'a');
-  const { cache } = store.sizes;
+  const { cache } = store.sizes();
   assert.ok(cache !== undefined && cache > 0);
   for (let missing = 2; missing < 1_000; missing += 1) assert.equal(titleOf(store, missing), undefined);
-  assert.equal(store.sizes.cache, cache);
+  assert.equal(store.sizes().cache, cache);
 });
 
 test('who asks for a todo before it is added finds it from its commit on', async () => {

@@ -88,7 +88,7 @@ async function textOfPool(): Promise<string> {
   using metrics = openMetrics(build, [], { dropped: 0 }, async () => true);
   metrics.watchStore({
     connections: () => ({ used: 1, idle: 0, waiting: 0 }),
-    sizes: { database: [{ bytes: 1 }], list: 0 },
+    sizes: () => ({ database: [{ bytes: 1 }], list: 0 }),
   });
   metrics.watchTraces({ lost: 0 });
   metrics.watchKeys({ figures: { attempts: { read: 1, unusable: 0, failed: 0 } } });

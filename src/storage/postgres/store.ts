@@ -173,14 +173,7 @@ export async function openPostgresStore(
       await database.check();
       await health.check();
     },
-    sizes: {
-      get database() {
-        return size();
-      },
-      get list() {
-        return list.bytes;
-      },
-    },
+    sizes: () => ({ database: size(), list: list.bytes }),
     connections: () => database.counts(),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };

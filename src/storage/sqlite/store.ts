@@ -72,17 +72,11 @@ export async function openSqliteStore(path: string, options: SqliteOptions): Pro
       await writer.probe();
     },
 
-    sizes: {
-      get database() {
-        return [...sizeOf(health.file.path, 'main'), ...sizeOf(`${health.file.path}-wal`, 'wal')];
-      },
-      get list() {
-        return list.bytes;
-      },
-      get cache() {
-        return cache.bytes;
-      },
-    },
+    sizes: () => ({
+      database: [...sizeOf(health.file.path, 'main'), ...sizeOf(`${health.file.path}-wal`, 'wal')],
+      list: list.bytes,
+      cache: cache.bytes,
+    }),
 
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
