@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync, realpathSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { errorCode } from '../../lib/errors.ts';
+import { errorCode, orUndefined } from '../../lib/errors.ts';
 
 /**
  * File systems on which the lock of one process may not bind another, by Linux's numbers in `f_type`
@@ -21,13 +21,8 @@ export const UNCERTAIN: ReadonlyMap<number, string> = new Map([
  */
 export function uncertainLocksOf(path: string, platform = process.platform): string | undefined {
   if (platform !== 'linux') return undefined;
-  try {
-    const names = [path, dirname(path)].map((each) => UNCERTAIN.get(statfsSync(each).type));
-    return names.find((name) => name !== undefined);
-  } catch (error) {
-    if (errorCode(error) === undefined) throw error;
-    return undefined;
-  }
+  const nameOf = (each: string) => UNCERTAIN.get(statfsSync(each).type);
+  return orUndefined(() => nameOf(path) ?? nameOf(dirname(path)));
 }
 
 /** Linux's flag of a descriptor that cannot read. Unlike others, it drops no lock of this process when it is closed. */

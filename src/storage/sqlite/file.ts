@@ -214,11 +214,6 @@ export function existing(path: string, readOnly = false): URL {
 
 /** Device and inode; undefined when there is nothing of this name. */
 export function identityOf(path: string): string | undefined {
-  try {
-    const { dev, ino } = statSync(path, { bigint: true });
-    return `${dev}:${ino}`;
-  } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) return undefined;
-    throw error;
-  }
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats && `${stats.dev}:${stats.ino}`;
 }

@@ -130,12 +130,8 @@ export async function copyPages(
     onProgress({ copied: Math.min(size, total), total });
   };
   reportSize();
-  const reporting = setInterval(reportSize, PROGRESS_INTERVAL_MS);
-  try {
-    await backup(source, target, { rate: 2 ** 31 - 1 });
-  } finally {
-    clearInterval(reporting);
-  }
+  using _reporting = setInterval(reportSize, PROGRESS_INTERVAL_MS);
+  await backup(source, target, { rate: 2 ** 31 - 1 });
 }
 
 async function checkCopy(path: string) {

@@ -25,7 +25,7 @@ export function unmetRequirementOf(database: DatabaseSync): UnmetRequirement | u
       () => {},
       () => undefined,
     );
-    for (const [name, type] of ownTypes()) {
+    for (const [name, type] of ownSchema(typesOf)) {
       const received = types.get(name);
       // A missing column is found by the statement that needs it.
       if (received !== undefined && received !== type)
@@ -38,17 +38,7 @@ export function unmetRequirementOf(database: DatabaseSync): UnmetRequirement | u
   }
 }
 
-type Types = ReadonlyMap<string, string>;
-
-function typesOf(database: DatabaseSync): Types {
+function typesOf(database: DatabaseSync): ReadonlyMap<string, string> {
   const columns = database.prepare(COLUMNS).all();
   return new Map(columns.map(({ name, type }) => [String(name), String(type)]));
-}
-
-let own: Types | undefined;
-
-/** The types that the migrations make. */
-function ownTypes(): Types {
-  own ??= ownSchema(typesOf);
-  return own;
 }
