@@ -31,8 +31,6 @@ const RENAME_CATEGORY = `UPDATE categories SET name = ?2
 /** Values of `PRAGMA synchronous`, https://www.sqlite.org/pragma.html#pragma_synchronous */
 const SYNCHRONOUS = ['off', 'normal', 'full', 'extra'];
 
-const COUNT = 'SELECT (SELECT count(*) FROM categories) AS categories, (SELECT count(*) FROM todos) AS todos';
-
 /** Opens a SQLite file, served or not. @throws {OperatorError} when it is none of this program and version. */
 export function openSqliteMaintenance(path: string): Maintenance {
   const database = openBeside(path);
@@ -138,11 +136,13 @@ async function checkCopy(path: string) {
   using copy = new DatabaseSync(path);
   const faults = integrityFaults(copy);
   if (faults.length > 0) throw new Error(faults.join(', '));
-  return { todos: countsOf(copy).todos, refused: await rowFaults(sourceOf(copy)) };
+  const source = sourceOf(copy);
+  return { todos: source.counts.todos, refused: await rowFaults(source) };
 }
 
 async function inspect(database: DatabaseSync): Promise<Inspection> {
   const damage = integrityFaults(database);
+  const { counts, refused } = await rowsOf(database, damage.length > 0);
   const journal = database.prepare('PRAGMA journal_mode').get() ?? {};
   const compared = damage.length === 0 ? compareDefinitions(database) : { facts: {}, faults: [] };
   return {
@@ -152,30 +152,26 @@ async function inspect(database: DatabaseSync): Promise<Inspection> {
       journal_mode: String(journal.journal_mode),
       synchronous: SYNCHRONOUS[pragma(database, 'synchronous')] ?? 'unknown',
       foreign_keys: pragma(database, 'foreign_keys') === 1 ? 'on' : 'off',
-      // Tables of a damaged copy may not be there to be counted.
-      ...(damage.length === 0 ? countsOf(database) : {}),
+      ...counts,
       ...compared.facts,
     },
-    faults: [...damage, ...compared.faults, ...(await faultsOfRows(database, damage.length > 0))],
+    faults: [...damage, ...compared.faults, ...refused],
   };
 }
 
-/** The rows that an import refuses, of one moment; of a damaged file none where they cannot be read. */
-async function faultsOfRows(database: DatabaseSync, isDamaged: boolean): Promise<readonly string[]> {
+/** Counts, and the rows that an import refuses, of one moment; of a damaged file no counts, and rows that can be read. */
+async function rowsOf(database: DatabaseSync, isDamaged: boolean) {
   try {
     database.exec('BEGIN');
-    return await rowFaults(sourceOf(database));
+    const source = sourceOf(database);
+    const { categories, todos } = source.counts;
+    return { counts: isDamaged ? {} : { categories, todos }, refused: await rowFaults(source) };
   } catch (error) {
     if (!isDamaged) throw error;
-    return [];
+    return { counts: {}, refused: [] };
   } finally {
     if (database.isTransaction) database.exec('ROLLBACK');
   }
-}
-
-function countsOf(database: DatabaseSync) {
-  const counts = database.prepare(COUNT).get() ?? {};
-  return { categories: Number(counts.categories), todos: Number(counts.todos) };
 }
 
 /** The faults of a file, one line each: https://www.sqlite.org/pragma.html#pragma_integrity_check */
