@@ -42,7 +42,6 @@ test('a database that is not there, or not to be had, is named in one line witho
     [named('nowhere'), /"postgres:\/\/127\.0\.0\.1:\d+\/nowhere": database "nowhere"/],
     [named('latin'), /its encoding must be "UTF8", received "LATIN1"$/],
     [url.replace(`:${PASSWORD}@`, ':secret@'), /authentication failed for user "postgres"$/],
-    ['postgres://user:secret@host:port/', /^Cannot open the database: the connection string cannot be read$/],
   ] as const)
     assert.match(await faultOf(address), reason);
 });

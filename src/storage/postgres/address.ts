@@ -17,11 +17,11 @@ export type Address = ReturnType<typeof addressOf>;
  * The address in a connection string. Missing parts come from libpq's variables (`PGHOST`, `PGPASSWORD`, …), or from the
  * file of `TODO_DATABASE_PASSWORD_FILE`, which is read for each connection.
  *
- * @throws {OperatorError} when it cannot be used, or names a file that cannot be read. The message never quotes user, password
- * or another value of the string, except the path of that file.
+ * @throws {NotUsable} when it cannot be used, {OperatorError} when it names a file that cannot be read. The message never
+ * quotes user, password or another value of the string, except the path of that file.
  */
 export function addressOf(connectionString: string, env = process.env) {
-  const connection = connectionOf(connectionString, env);
+  const connection = readConnectionString(connectionString, (name) => env[name] || undefined);
   const { hosts, user, database, password, applicationName, options, tls, negotiation } = connection;
   const { channelBinding, connectMs } = connection;
   const config = {
@@ -46,19 +46,6 @@ export function addressOf(connectionString: string, env = process.env) {
     /** The same for each host. */
     config,
   };
-}
-
-/** Reads the string. The configuration has checked it; another caller may not have. */
-function connectionOf(connectionString: string, env: NodeJS.ProcessEnv): Connection {
-  try {
-    return readConnectionString(connectionString, (name) => env[name] || undefined);
-  } catch (error) {
-    throw invalid(asNotUsable(error).message);
-  }
-}
-
-function invalid(why: string): OperatorError {
-  return new OperatorError('unavailable', `Cannot open the database: ${why}`);
 }
 
 /** Reads a file at each call, and throws the reason why it cannot. */
@@ -103,6 +90,7 @@ function fileAt(
   try {
     return { [option]: readFileSync(path) };
   } catch (error) {
-    throw invalid(`"${parameter}" must name a file in PEM, received ${quoteFile(path)}: ${errorCode(error)}`);
+    const fault = `"${parameter}" must name a file in PEM, received ${quoteFile(path)}: ${errorCode(error)}`;
+    throw new OperatorError('unavailable', `Cannot open the database: ${fault}`);
   }
 }
