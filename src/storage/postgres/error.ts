@@ -216,7 +216,7 @@ export function noConnection(why: string, cause?: unknown): StoreUnavailable {
 
 /** The store's rejection for an error of a statement that was sent (contract D5; D9; D11). */
 export function toStoreError(error: unknown, kind: 'read' | 'write'): unknown {
-  if (error instanceof OutcomeUnknown) return error;
+  if (error instanceof OutcomeUnknown || error instanceof StoreUnavailable) return error;
   if (!(error instanceof DatabaseError)) {
     const message = `The connection to the database was lost: ${messageOf(error)}`;
     const Lost = kind === 'read' ? StoreUnavailable : OutcomeUnknown;

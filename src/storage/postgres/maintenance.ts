@@ -12,6 +12,7 @@ import { compareDefinitions } from './definitions.ts';
 import { checkLogged } from './durability.ts';
 import { hasCode, INSUFFICIENT_PRIVILEGE, isIdTaken, NoServer, toStoreError } from './error.ts';
 import { SNAPSHOT, sourceBy } from './export-source.ts';
+import type { Ask, PostgresConnection } from './postgres-connection.ts';
 import { TO_CHECK, TO_PURGE, toUseCategories } from './requirements.ts';
 import { checkSchema, migrate, renewChanges, TAKE_LOCK } from './schema.ts';
 import { tableFaults } from './table-faults.ts';
@@ -71,43 +72,39 @@ export async function openPostgresMaintenance(connectionString: string): Promise
       return (await listCategories()).some((one) => one.id === id) ? 'name-taken' : 'category-missing';
     },
 
-    async inspect() {
-      const unmet = await asStoreError('read', findAllUnmet(connection, TO_CHECK));
-      if (unmet.denied !== undefined) throw new StoreUnavailable(unmet.denied);
-      // Missing or hidden parts cannot be counted, and parts of another type not compared.
-      const broken = [...unmet.missing, ...unmet.wrong, ...unmet.hidden];
-      if (broken.length > 0) return { facts: {}, faults: broken };
-      const inspected = connection.transaction(async (ask) => ({
-        facts: (await ask<Inspection['facts']>(FACTS))[0] ?? {},
-        faults: await tableFaults(connection),
-      }));
-      const { facts, faults } = await asStoreError('read', inspected);
-      const unpurged = faultOf(await asStoreError('read', findAllUnmet(connection, TO_PURGE)));
-      const judging = connection.transaction(
-        async (ask) => rowFaults(await sourceBy(ask)),
-        'COMMIT',
-        SNAPSHOT,
-      );
-      const refused = await asStoreError('read', judging);
-      const comparing = compareDefinitions(connection, Number(facts['schema version']));
-      const compared = await asStoreError('read', comparing);
-      const off = ['fsync', 'full_page_writes']
-        .filter((name) => facts[name] === 'off')
-        .map((name) => `"${name}" must be "on", received "off": a power cut may lose answered writes`);
-      return {
-        facts: { ...facts, ...compared.facts },
-        faults: [
-          ...off,
-          ...faults,
-          ...refused,
-          ...compared.faults,
-          ...(unpurged ? [`tombstones are not purged: ${unpurged}`] : []),
-          ...unmet.behind.map(({ fault }) => fault),
-        ],
-      };
-    },
+    inspect: () => asStoreError('read', inspect(connection)),
 
     [Symbol.asyncDispose]: () => connection.leave(),
+  };
+}
+
+async function inspect(connection: PostgresConnection): Promise<Inspection> {
+  const unmet = await findAllUnmet(connection, TO_CHECK);
+  if (unmet.denied !== undefined) throw new StoreUnavailable(unmet.denied);
+  // Missing or hidden parts cannot be counted, and parts of another type not compared.
+  const broken = [...unmet.missing, ...unmet.wrong, ...unmet.hidden];
+  if (broken.length > 0) return { facts: {}, faults: broken };
+  const { facts, faults } = await connection.transaction(async (ask) => ({
+    facts: (await ask<Inspection['facts']>(FACTS))[0] ?? {},
+    faults: await tableFaults(connection),
+  }));
+  const unpurged = faultOf(await findAllUnmet(connection, TO_PURGE));
+  const judge = async (ask: Ask) => rowFaults(await sourceBy(ask));
+  const refused = await connection.transaction(judge, 'COMMIT', SNAPSHOT);
+  const compared = await compareDefinitions(connection, Number(facts['schema version']));
+  const off = ['fsync', 'full_page_writes']
+    .filter((name) => facts[name] === 'off')
+    .map((name) => `"${name}" must be "on", received "off": a power cut may lose answered writes`);
+  return {
+    facts: { ...facts, ...compared.facts },
+    faults: [
+      ...off,
+      ...faults,
+      ...refused,
+      ...compared.faults,
+      ...(unpurged ? [`tombstones are not purged: ${unpurged}`] : []),
+      ...unmet.behind.map(({ fault }) => fault),
+    ],
   };
 }
 
