@@ -24,9 +24,6 @@ const DESCRIPTIONS = {
 
 export type RefusalCode = keyof typeof DESCRIPTIONS;
 
-/** The verdict on a token: the caller is known, or the answer is 401, or 503 without keys. */
-export type Verdict = 'accepted' | 'refused' | 'unavailable';
-
 export interface Refusal {
   readonly code: RefusalCode;
   /** Numeric Date (seconds since 1970, RFC 7519 §2) from which a token is no longer, or not yet, valid. */

@@ -6,7 +6,7 @@ import { hasRequiredClaim } from '../../auth/required-claims.ts';
 import { CHECKS, type CheckName, type Times, type Trust, timesOf } from '../../auth/token/checks.ts';
 import { claimAt, providerRoles, readIdentity } from '../../auth/token/identity.ts';
 import { readToken, type UnverifiedToken } from '../../auth/token/read-token.ts';
-import { describeRefusal, type RefusalCode, utcTime, type Verdict } from '../../auth/token/refusal.ts';
+import { describeRefusal, type RefusalCode, utcTime } from '../../auth/token/refusal.ts';
 import { escapeHidden, quoteClaim, quoteJson } from '../../lib/quote.ts';
 import { type Explain, explainAudience, explainAudienceClaim, explainIdToken } from './audience.ts';
 import { explainUnread } from './form.ts';
@@ -22,7 +22,8 @@ interface Line {
 
 /** For people alone: the lines quote the token, and an answer never has any part of it (contract A2). */
 export interface Examination {
-  readonly verdict: Verdict;
+  /** The caller is known, or the answer is 401, or 503 without keys. */
+  readonly verdict: 'accepted' | 'refused' | 'unavailable';
   readonly lines: readonly Line[];
 }
 
@@ -38,7 +39,7 @@ export async function examineToken(compact: string, trust: Trust): Promise<Exami
   }
   const form = `a signed token of ${compact.length} bytes, algorithm ${token.algorithm}, ${nameKey(token)}`;
   const lines = [line('form', 'ok', form)];
-  let verdict: Verdict = 'accepted';
+  let verdict: Examination['verdict'] = 'accepted';
   for (const { name, fault: find } of askedChecks(trust)) {
     const fault = await find(token, trust);
     if (fault?.code === 'keys-unavailable') {
