@@ -41,7 +41,7 @@ const INTERVAL_MS = 500;
  */
 export async function openWatchedKeys(source: FileSource, logEvent: LogEvent): Promise<Keys> {
   const { kind, path } = source;
-  const { current, skipped, figures, update } = currentKeys(`the file ${path}`, logEvent);
+  const { update, ...known } = currentKeys(`the file ${path}`, logEvent);
   let seen = await fingerprintOf(path);
   let loaded = await readFileSource(source).catch((error) => {
     const what = kind === 'keys-file' ? 'keys' : 'secret';
@@ -71,12 +71,10 @@ export async function openWatchedKeys(source: FileSource, logEvent: LogEvent): P
 
   const timer = setInterval(poll, INTERVAL_MS).unref();
   return {
-    current,
+    ...known,
     refresh: poll,
     retryAfter: () => 1,
     describe: () => loaded.contents,
-    skipped,
-    figures,
     async [Symbol.asyncDispose]() {
       clearInterval(timer);
       await running;

@@ -41,7 +41,7 @@ export function openRemoteKeys(source: RemoteSource, options: RemoteKeysOptions)
     clock = performance.now.bind(performance),
   } = options;
   const description = source.kind === 'discovery' ? `the issuer ${source.issuer}` : withoutQuery(source.url);
-  const { current, skipped, figures, update } = currentKeys(description, logEvent);
+  const { update, ...known } = currentKeys(description, logEvent);
   const closing = new AbortController();
   let running: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -70,23 +70,21 @@ export function openRemoteKeys(source: RemoteSource, options: RemoteKeysOptions)
 
   attempt();
   return {
-    current,
+    ...known,
     async refresh(keyId) {
-      const before = current();
+      const before = known.current();
       await running;
-      if (before === undefined || current() !== before) return;
+      if (before === undefined || known.current() !== before) return;
       if (clock() - askedAt >= cooldownMs) {
         askedAt = clock();
         attempt();
       }
       await running;
       const brings = (set: KeySet) => keyId !== undefined && set.some((key) => key.keyId === keyId);
-      if (!brings(before) && brings(current() ?? before)) askedAt = Number.NEGATIVE_INFINITY;
+      if (!brings(before) && brings(known.current() ?? before)) askedAt = Number.NEGATIVE_INFINITY;
     },
     retryAfter: () => Math.max(1, Math.ceil((nextAt - clock()) / 1000)),
     describe: () => description,
-    skipped,
-    figures,
     async [Symbol.asyncDispose]() {
       closing.abort();
       clearTimeout(timer);
