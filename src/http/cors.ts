@@ -61,10 +61,7 @@ export function openCors(origins: readonly string[], logEvent: LogEvent) {
       return { ...answer, headers: more };
     },
     /** Whether a request is a preflight of an allowed origin. Otherwise no page could read the refusal of its path. */
-    permits(request: IncomingMessage): boolean {
-      const origin = originOfPreflight(request);
-      return origin !== undefined && allowed.has(origin);
-    },
+    permits: (request: IncomingMessage) => allowed.has(originOfPreflight(request) ?? ''),
     /** The answer to a preflight of an allowed origin; undefined for any other request. */
     preflight(request: IncomingMessage): Answer | undefined {
       const origin = originOfPreflight(request);

@@ -37,8 +37,7 @@ export function quoteAddress(text: string): string {
     .split(',')
     .every((host) => SHOWABLE_HOST.test(host));
   if (!areShown) return quoteScheme(text);
-  const masked = [scheme, user && '…@', hosts, path, delimiter && `${delimiter}…`];
-  return quote(masked.filter((part) => part !== undefined).join(''));
+  return quote([scheme, user && '…@', hosts, path, delimiter && `${delimiter}…`].join(''));
 }
 
 /** The scheme of an address alone. */
