@@ -16,7 +16,6 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import {
   defaultResource,
   detectResources,
-  type ResourceDetector,
   resourceAttributesEnvDetector,
   resourceFromAttributes,
   serviceInstanceIdDetector,
@@ -62,13 +61,9 @@ export function openTraces(
   const warnings = { error: quiet, warn: lost.warned, info: quiet, debug: quiet, verbose: quiet };
   diag.setLogger(warnings, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
   const named = resourceFromAttributes({ 'service.name': 'todo-service', 'service.version': version });
-  const detected = (detectors: ResourceDetector[]) => detectResources({ detectors });
-  const fromEnvironment = detected([resourceAttributesEnvDetector, serviceNameEnvDetector]);
+  const detectors = [serviceInstanceIdDetector, resourceAttributesEnvDetector, serviceNameEnvDetector];
   const provider = new TracerProvider({
-    resource: defaultResource()
-      .merge(detected([serviceInstanceIdDetector]))
-      .merge(named)
-      .merge(fromEnvironment),
+    resource: defaultResource().merge(named).merge(detectResources({ detectors })),
     sampler: new AlwaysOnSampler(),
     spanProcessors: [
       new BatchSpanProcessor({
