@@ -22,14 +22,15 @@ export function namesFolder(word: string): boolean {
 
 /**
  * Makes a folder (0700) where it is missing, removes unfinished copies that are unchanged for a day, and names the
- * younger ones. Gives its absolute path.
+ * younger ones. Gives its absolute path; disposing of it removes a folder that was made and has no copy.
  *
  * @throws {OperatorError} `failed`: it cannot be made or listed.
  */
-export function openFolder(word: string, ending: Ending): string {
+export function openFolder(word: string, ending: Ending): { readonly path: string } & Disposable {
+  using parts = new DisposableStack();
   const folder = resolve(word);
   try {
-    makeFolder(folder);
+    parts.use(makeFolder(folder));
     const { unfinished } = filesOf(folder, ending);
     for (const begun of Map.groupBy(unfinished, ({ copy }) => copy).values()) {
       const ageMs = Date.now() - Math.max(...begun.map(({ writtenMs }) => writtenMs));
@@ -38,7 +39,8 @@ export function openFolder(word: string, ending: Ending): string {
         else if (path.endsWith('.partial')) printOneUnfinished(path, ageMs);
       }
     }
-    return folder;
+    const made = parts.move();
+    return { path: folder, [Symbol.dispose]: () => made.dispose() };
   } catch (error) {
     throw new OperatorError('failed', messageOf(error), { cause: error });
   }

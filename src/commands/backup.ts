@@ -53,18 +53,19 @@ export const backup = onDatabase(
   async (database, { FILE: word, keep: wanted }) => {
     const keep = wanted === undefined ? undefined : readNumber('--keep', wanted);
     let file = word;
+    using parts = new DisposableStack();
     try {
       if (keep === undefined && !namesFolder(word)) {
         printUnfinished(file);
-        print(await copyTo(file, database));
+        print(await copyTo(file, database, parts));
         return 0;
       }
       const ending = database.engine === 'sqlite' ? 'db' : 'jsonl';
-      const folder = openFolder(word, ending);
+      const folder = parts.use(openFolder(word, ending));
       let said: string | undefined;
       for (let at = Date.now(); said === undefined; at += SECOND_MS) {
-        file = copyOf(at, folder, ending);
-        said = await copyTo(file, database).catch(async (error: unknown) => {
+        file = copyOf(at, folder.path, ending);
+        said = await copyTo(file, database, parts).catch(async (error: unknown) => {
           if (!(error instanceof OperatorError) || !existsSync(file)) throw error;
           // The name is another run's.
           await sleep(SECOND_MS);
@@ -83,22 +84,34 @@ export const backup = onDatabase(
   },
 );
 
-async function copyTo(file: string, { engine, address }: DatabaseSettings): Promise<string> {
-  const said = await (engine === 'sqlite' ? copySqlite : exportPostgres)(address, file, partialOf(file));
+/** @param parts Disposed of when a signal ends the command. */
+async function copyTo(
+  file: string,
+  { engine, address }: DatabaseSettings,
+  parts: DisposableStack,
+): Promise<string> {
+  const copy = engine === 'sqlite' ? copySqlite : exportPostgres;
+  const said = await copy(address, file, partialOf(file), parts);
   return `${said}, checked\n`;
 }
 
-async function copySqlite(address: string, file: string, partial: string): Promise<string> {
+async function copySqlite(address: string, file: string, partial: string, parts: DisposableStack) {
   const sqlite = await ADAPTERS.sqlite.backup();
-  endBySignal(() => sqlite.remove(partial));
+  endBySignal(() => {
+    sqlite.remove(partial);
+    parts.dispose();
+  });
   const { path, bytes, todos, refused } = await sqlite.backup(address, file, slowProgress(), partial);
   endByItself();
   printRefused(refused);
   return `${path}: ${bytes} bytes, ${todos === 1 ? '1 todo' : `${todos} todos`}`;
 }
 
-async function exportPostgres(address: string, file: string, partial: string): Promise<string> {
-  endBySignal(() => rmSync(partial, { force: true }));
+async function exportPostgres(address: string, file: string, partial: string, parts: DisposableStack) {
+  endBySignal(() => {
+    rmSync(partial, { force: true });
+    parts.dispose();
+  });
   const { openExport } = await ADAPTERS.postgresql.transfer();
   await using source = await openExport(address);
   const check = () => readExport(createReadStream(partial), async () => {});

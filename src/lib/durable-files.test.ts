@@ -12,7 +12,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { compileDisk, cutPower, noDisk, runOnDisk, settle } from '../../test/storage/disk.ts';
 import { newPath } from '../../test/storage/new-files.ts';
@@ -138,6 +138,17 @@ test('missing folders are made for their user alone, and those that are there st
   assert.ok(existsSync(join(folder, 'file')));
 });
 
+test('folders that were made go when they are empty, and stay with a file; those that were there stay [E7]', () => {
+  const top = dirname(newPath());
+  makeFolder(join(top, 'one', 'two'))[Symbol.dispose]();
+  assert.deepEqual(readdirSync(top), []);
+  const made = makeFolder(join(top, 'one', 'two'));
+  writeFileSync(join(top, 'one', 'file'), '');
+  made[Symbol.dispose]();
+  makeFolder(join(top, 'one'))[Symbol.dispose]();
+  assert.deepEqual(readdirSync(top, { recursive: true }).sort(), ['one', 'one/file']);
+});
+
 test('a folder that has come meanwhile is as good as made', () => {
   // The first step makes `one`, and the path with it.
   makeFolder(`${join(dirname(newPath()), 'one')}/..`);
@@ -147,6 +158,8 @@ test('a folder that cannot be made is an error, also below a folder that takes n
   const file = newPath();
   writeFileSync(file, '');
   assert.throws(() => makeFolder(join(file, 'one')), { code: 'ENOTDIR' });
+  assert.throws(() => makeFolder(join(dirname(file), 'one', 'x'.repeat(256))), { code: 'ENAMETOOLONG' });
+  assert.deepEqual(readdirSync(dirname(file)), [basename(file)]);
   assert.throws(() => makeFolder('/proc/none/one'), {
     code: process.platform === 'linux' ? 'ENOENT' : undefined,
   });

@@ -8,6 +8,7 @@ import {
   openSync,
   readdirSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
 } from 'node:fs';
@@ -68,18 +69,21 @@ export function nameComplete(partial: string, file: string): void {
 
 /**
  * Makes a folder (0700) and those that it is in, where they are missing, and keeps their names through a power cut.
- * Throws as `mkdir` does.
+ * Throws as `mkdir` does, and leaves none then. Disposing of the result removes those of them that are empty.
  *
  * Not by `recursive`, which never ends below a folder that takes none, such as `/proc`.
  */
-export function makeFolder(path: string): void {
-  if (existsSync(path)) return;
-  makeFolder(dirname(path));
+export function makeFolder(path: string): Disposable {
+  using made = new DisposableStack();
+  if (existsSync(path)) return made.move();
+  made.use(makeFolder(dirname(path)));
   try {
     mkdirSync(path, { mode: 0o700 });
+    made.defer(() => orUndefined(() => rmdirSync(path)));
   } catch (error) {
     // Another process may have made it first.
     if (!existsSync(path)) throw error;
   }
   keepNames(dirname(path));
+  return made.move();
 }

@@ -238,6 +238,9 @@ for (const [name, { makeMigrated }] of Object.entries(engines)) {
     const { code } = await run(database, ['backup', folder, '--keep', '1'], { env: interrupt });
     assert.equal(code, 143);
     assert.deepEqual(inside(folder), before);
+    const made = newPath('some/copies');
+    assert.equal((await run(database, ['backup', `${made}/`], { env: interrupt })).code, 143);
+    assert.deepEqual(inside(dirname(dirname(made))), []);
   });
 
   test(`${name}: what cannot be removed is said, the copy is made and the others go: 1 [E7]`, async () => {
@@ -260,7 +263,7 @@ for (const [name, { makeMigrated }] of Object.entries(engines)) {
   });
 }
 
-test('what makes no copy removes none: a damaged database, one that is away, one that another has [E7]', async () => {
+test('what makes no copy removes none, and leaves no folder: a damaged database, one that is away, one that another has [E7]', async () => {
   const before = [...daysOf('db', 5), ...daysOf('jsonl', 5)].sort();
   const folder = folderOf(before);
   const damaged = await newDatabase();
@@ -277,6 +280,9 @@ test('what makes no copy removes none: a damaged database, one that is away, one
   ] as const) {
     await refused(database, ['backup', folder, '--keep', '1'], { code, stderr: /^Cannot back up[ :]/ });
     assert.deepEqual(inside(folder), before);
+    const missing = newPath('some/copies');
+    await refused(database, ['backup', `${missing}/`], { code, stderr: /^Cannot back up[ :]/ });
+    assert.deepEqual(inside(dirname(dirname(missing))), []);
   }
 });
 
