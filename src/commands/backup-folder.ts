@@ -24,7 +24,7 @@ export function namesFolder(word: string): boolean {
  * Makes a folder (0700) where it is missing, removes unfinished copies that are unchanged for a day, and names the
  * younger ones. Gives its absolute path; disposing of it removes a folder that was made and has no copy.
  *
- * @throws {OperatorError} `failed`: it cannot be made or listed.
+ * @throws {OperatorError} `not-written`: it cannot be made or listed.
  */
 export function openFolder(word: string, ending: Ending): { readonly path: string } & Disposable {
   using parts = new DisposableStack();
@@ -42,7 +42,7 @@ export function openFolder(word: string, ending: Ending): { readonly path: strin
     const made = parts.move();
     return { path: folder, [Symbol.dispose]: () => made.dispose() };
   } catch (error) {
-    throw new OperatorError('failed', messageOf(error), { cause: error });
+    throw new OperatorError('not-written', messageOf(error), { cause: error });
   }
 }
 

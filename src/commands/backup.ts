@@ -4,11 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { partialOf } from '../lib/durable-files.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 import { ADAPTERS } from '../server/engines.ts';
-import { BackupFailed } from '../storage/maintenance.ts';
 import type { DatabaseSettings } from '../storage/settings.ts';
 import { readExport } from '../storage/transfer/read-export.ts';
 import { copyOf, namesFolder, openFolder, removeOldest } from './backup-folder.ts';
-import { printCannot, readNumber } from './command.ts';
+import { readNumber } from './command.ts';
 import { writeExport } from './export.ts';
 import { DATABASE_HELP, onDatabase } from './on-database.ts';
 import { print } from './print.ts';
@@ -32,10 +31,11 @@ database: copies of another one have the same names, and are counted and removed
                                           ending are removed, so that N are left. By default none is removed
 ${DATABASE_HELP}
 
-Exit codes: 0 the copy is complete and on disk, 1 no copy was made, or with --keep it was made and older ones stay:
-one of them is newer than now, as after a clock that went back, or cannot be removed; 2 wrong usage, 65 the SQLite
-file is empty, damaged or not of this service, 69 the database cannot be used, 78 faults in the configuration, 129,
-130 or 143 ended by a signal, no copy was made.
+Exit codes: 0 the copy is complete and on disk, 1 with --keep it is, and older ones stay: one of them is newer than
+now, as after a clock that went back, or cannot be removed; 2 wrong usage, 65 the SQLite file is empty, damaged or not
+of this service, or PostgreSQL has rows that import would refuse, 69 the database cannot be used, 74 the copy cannot
+be written, 78 faults in the configuration, 129, 130 or 143 ended by a signal. With any code but 0 and 1, no copy was
+made.
 
 Examples:
   todo-service backup /backup/todos-$(date +%F).db
@@ -52,35 +52,30 @@ export const backup = onDatabase(
   { action: 'back up', operand: 'FILE', flags: { keep: { type: 'string' } }, help: HELP },
   async (database, { FILE: word, keep: wanted }) => {
     const keep = wanted === undefined ? undefined : readNumber('--keep', wanted);
-    let file = word;
     using parts = new DisposableStack();
-    try {
-      if (keep === undefined && !namesFolder(word)) {
-        printUnfinished(file);
-        print(await copyTo(file, database, parts));
-        return 0;
-      }
-      const ending = database.engine === 'sqlite' ? 'db' : 'jsonl';
-      const folder = parts.use(openFolder(word, ending));
-      let said: string | undefined;
-      for (let at = Date.now(); said === undefined; at += SECOND_MS) {
-        file = copyOf(at, folder.path, ending);
-        said = await copyTo(file, database, parts).catch(async (error: unknown) => {
-          if (!(error instanceof OperatorError) || !existsSync(file)) throw error;
-          // The name is another run's.
-          await sleep(SECOND_MS);
-          return undefined;
-        });
-      }
-      print(said);
-      const own = database.engine === 'sqlite' ? database.address : undefined;
-      const left = keep === undefined ? [] : removeOldest(file, keep, ending, own);
-      for (const line of left) process.stderr.write(`${line}\n`);
-      return left.length === 0 ? 0 : 1;
-    } catch (error) {
-      if (!(error instanceof BackupFailed)) throw error;
-      return printCannot(`back up "${database.address}" to "${file}"`, error.message, error.reason);
+    if (keep === undefined && !namesFolder(word)) {
+      printUnfinished(word);
+      print(await copyTo(word, database, parts));
+      return 0;
     }
+    const ending = database.engine === 'sqlite' ? 'db' : 'jsonl';
+    const folder = parts.use(openFolder(word, ending));
+    let file = '';
+    let said: string | undefined;
+    for (let at = Date.now(); said === undefined; at += SECOND_MS) {
+      file = copyOf(at, folder.path, ending);
+      said = await copyTo(file, database, parts).catch(async (error: unknown) => {
+        if (!(error instanceof OperatorError) || !existsSync(file)) throw error;
+        // The name is another run's.
+        await sleep(SECOND_MS);
+        return undefined;
+      });
+    }
+    print(said);
+    const own = database.engine === 'sqlite' ? database.address : undefined;
+    const left = keep === undefined ? [] : removeOldest(file, keep, ending, own);
+    for (const line of left) process.stderr.write(`${line}\n`);
+    return left.length === 0 ? 0 : 1;
   },
 );
 
@@ -115,10 +110,6 @@ async function exportPostgres(address: string, file: string, partial: string, pa
   const { openExport } = await ADAPTERS.postgresql.transfer();
   await using source = await openExport(address);
   const check = () => readExport(createReadStream(partial), async () => {});
-  await writeExport(source, file, partial, check).catch((error: unknown) => {
-    throw error instanceof OperatorError
-      ? new OperatorError('failed', error.message, { cause: error })
-      : error;
-  });
+  await writeExport(source, file, partial, check);
   return `${resolve(file)}: ${totals(source.counts, source.highestId)}`;
 }

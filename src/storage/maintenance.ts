@@ -1,5 +1,3 @@
-import { OperatorError } from '../lib/operator-error.ts';
-
 /** A category of todos. No endpoint exposes categories (contract Resources, Category). */
 export interface Category {
   readonly id: number;
@@ -46,11 +44,6 @@ export interface Inspection {
   readonly facts: Readonly<Record<string, string | number>>;
   /** The faults, one line each; none when all is well. */
   readonly faults: readonly string[];
-}
-
-/** A backup cannot be made; there is no copy then. The message is the reason, for people. */
-export class BackupFailed extends OperatorError {
-  override readonly name = 'BackupFailed';
 }
 
 /** The progress of a backup: bytes that were copied, or that the copy is being checked. */

@@ -218,7 +218,7 @@ test('a backup leaves nothing but its file beside it, and counts one todo in the
   assert.deepEqual(readdirSync(dirname(copy)), ['copy.db']);
 });
 
-test('a backup never replaces what is there, nor goes where no file can be: one line and 1', async () => {
+test('a backup never replaces what is there, nor goes where no file can be: one line and 74 [E7]', async () => {
   const path = await newDatabase();
   const taken = newPath('copy.db');
   writeFileSync(taken, 'precious');
@@ -228,14 +228,14 @@ test('a backup never replaces what is there, nor goes where no file can be: one 
     [newPath('x'.repeat(256)), 'ENAMETOOLONG: [^\n]*'],
   ] as const)
     await refused(`sqlite:${path}`, ['backup', copy], {
-      code: 1,
-      stderr: new RegExp(`^Cannot back up "${path}" to "${copy}": ${reason}\n$`),
+      code: 74,
+      stderr: new RegExp(`^Cannot back up: "${copy}": ${reason}\n$`),
     });
   assert.equal((await stat(taken)).size, 8);
 });
 
 for (const table of ['categories', 'todos', 'idempotency_keys']) {
-  test(`check finds that the table ${table} is missing: 1, and a backup of it is refused and leaves nothing behind`, async () => {
+  test(`check finds that the table ${table} is missing: 1, and a backup of it is refused with 65 and leaves nothing behind [E7]`, async () => {
     const path = await newDatabase();
     execute(path, `DROP TABLE ${table}`);
     const fault = `no such table: ${table === 'categories' ? 'main.' : ''}${table}`;
@@ -244,8 +244,8 @@ for (const table of ['categories', 'todos', 'idempotency_keys']) {
     assert.ok(stdout.endsWith(`\nFAULT  ${fault}\n`), stdout);
     const copy = newPath('copy.db');
     await refused(`sqlite:${path}`, ['backup', copy], {
-      code: 1,
-      stderr: new RegExp(`^Cannot back up [^\n]*: ${fault}[^\n]*\n$`),
+      code: 65,
+      stderr: new RegExp(`^Cannot back up: "${path}": ${fault}[^\n]*\n$`),
     });
     assert.deepEqual(readdirSync(dirname(copy)), []);
   });
@@ -393,7 +393,7 @@ test('a backup of PostgreSQL is an export, complete or not there, and never repl
   assert.deepEqual(readdirSync(dirname(copy)), ['copy.jsonl']);
   assert.equal(((await stat(copy)).mode & 0o777).toString(8), '600');
   const stderr = `Cannot back up: "${copy}": there is something of this name already\n`;
-  await refused(database, ['backup', copy], { code: 1, stderr });
+  await refused(database, ['backup', copy], { code: 74, stderr });
   const target = await engines.SQLite.make();
   await printed(target, ['import', copy]);
   assert.equal(await printed(target, ['export']), await printed(database, ['export']));

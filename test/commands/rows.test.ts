@@ -56,12 +56,12 @@ for (const [name, { makeMigrated, execute, nameOf }] of Object.entries(engines))
   });
 }
 
-test('PostgreSQL: a backup is an export, and is refused for the same rows: 1, without a file [E7]', async () => {
+test('PostgreSQL: a backup is an export, and is refused for the same rows: 65, without a file [E7]', async () => {
   const database = await server.makeMigrated();
   await server.execute(database, ROWS);
   const file = newPath('copy.jsonl');
   const stderr = `Cannot back up: ${REFUSED}`;
-  await refused(database, ['backup', file], { code: 1, stderr });
+  await refused(database, ['backup', file], { code: 65, stderr });
   assert.equal(existsSync(file), false);
 });
 

@@ -595,7 +595,7 @@ describe('on a full file system', { skip: noMounts() }, () => {
     using disk = mountSmallDisk();
     disk.fill();
     await assert.rejects(backupSqlite(await newDatabase(), join(disk.data, 'copy.db')), {
-      name: 'BackupFailed',
+      reason: 'not-written',
     });
     assert.deepEqual(readdirSync(disk.data), ['filler']);
   });

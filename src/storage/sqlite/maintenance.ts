@@ -4,18 +4,12 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import type { LogEvent } from '../../events.ts';
 import { nameComplete, newPrivateFile, partialOf } from '../../lib/durable-files.ts';
 import { messageOf } from '../../lib/errors.ts';
-import {
-  BackupFailed,
-  type BackupProgress,
-  type Category,
-  type Inspection,
-  type Maintenance,
-  type Migrated,
-} from '../maintenance.ts';
+import { OperatorError, type Reason } from '../../lib/operator-error.ts';
+import type { BackupProgress, Category, Inspection, Maintenance, Migrated } from '../maintenance.ts';
 import { rowFaults } from '../transfer/write-export.ts';
 import { compareDefinitions } from './definitions.ts';
 import { makeDurable } from './durability.ts';
-import { asNotOpened, asStoreError, resultCode } from './error.ts';
+import { asNotOpened, asStoreError, isDamage, resultCode } from './error.ts';
 import { sourceOf } from './export-source.ts';
 import { checkFile, checkLength, openExisting, removeDatabase } from './file.ts';
 import { openOwned } from './owned-database.ts';
@@ -88,8 +82,8 @@ const PROGRESS_INTERVAL_MS = 500;
  *
  * @param onProgress Called at the beginning, then twice a second, and once before the check, which nothing interrupts.
  * @returns the absolute path of the copy, its contents, and its rows that an import refuses (`rowFaults`).
- * @throws {OperatorError} when the database cannot be opened.
- * @throws {BackupFailed} when the copy exists already, cannot be written, or has faults.
+ * @throws {OperatorError} when the database cannot be opened; `bad-data` when it is damaged, `not-written` when the copy exists
+ * already or cannot be written.
  */
 export async function backupSqlite(
   path: string,
@@ -99,19 +93,24 @@ export async function backupSqlite(
 ) {
   using source = openBeside(path);
   const target = resolve(copy);
-  if (existsSync(target)) throw new BackupFailed('failed', 'there is something of this name already');
+  const failed = (reason: Reason, file: string, fault: string, cause?: unknown) =>
+    new OperatorError(reason, `"${file}": ${fault}`, { cause });
+  if (existsSync(target)) throw failed('not-written', copy, 'there is something of this name already');
   try {
     checkLength(partial);
     newPrivateFile(partial);
     await copyPages(source, partial, onProgress);
     onProgress('checking');
-    const { todos, refused } = await checkCopy(partial);
+    const { faults, todos, refused } = await checkCopy(partial);
+    if (faults.length > 0) throw failed('bad-data', path, faults.join(', '));
     const bytes = statSync(partial).size;
     nameComplete(partial, target);
     return { path: target, bytes, todos, refused };
   } catch (error) {
     removeDatabase(partial);
-    throw new BackupFailed('failed', messageOf(error), { cause: error });
+    if (error instanceof OperatorError) throw error;
+    if (isDamage(error)) throw asNotOpened(path, error);
+    throw failed('not-written', copy, messageOf(error), error);
   }
 }
 
@@ -135,9 +134,9 @@ export async function copyPages(
 async function checkCopy(path: string) {
   using copy = new DatabaseSync(path);
   const faults = integrityFaults(copy);
-  if (faults.length > 0) throw new Error(faults.join(', '));
+  if (faults.length > 0) return { faults, todos: 0, refused: [] };
   const source = sourceOf(copy);
-  return { todos: source.counts.todos, refused: await rowFaults(source) };
+  return { faults, todos: source.counts.todos, refused: await rowFaults(source) };
 }
 
 async function inspect(database: DatabaseSync): Promise<Inspection> {
