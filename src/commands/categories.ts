@@ -1,4 +1,6 @@
-import { type Category, categoryNameFault } from '../storage/maintenance.ts';
+import { StoreUnavailable } from '../shared-list/store.ts';
+import { type Category, categoryNameFault, type Maintenance } from '../storage/maintenance.ts';
+import { LEFT_OUT } from '../storage/refusals.ts';
 import { printCannot, readNumber, WrongUsage } from './command.ts';
 import { DATABASE_HELP, onDatabase, openMaintenance } from './on-database.ts';
 import { print } from './print.ts';
@@ -56,8 +58,6 @@ export const categoriesList = onDatabase(
   },
 );
 
-const SEE_LIST = 'See "todo-service categories list".';
-
 export const categoriesAdd = onDatabase(
   { action: 'add the category', operand: 'NAME', help: ADD_HELP },
   async (database, { NAME: name }) => {
@@ -65,10 +65,8 @@ export const categoriesAdd = onDatabase(
     if (fault !== undefined) throw new WrongUsage(fault);
     await using maintenance = await openMaintenance(database);
     const added = await maintenance.addCategory(name);
-    if (added === 'name-taken') {
-      const reason = `there is one of this name. ${SEE_LIST}`;
-      return printCannot(`add the category ${JSON.stringify(name)}`, reason, 'failed');
-    }
+    if (added === undefined)
+      return await printWhy(maintenance, `add the category ${JSON.stringify(name)}`, name);
     print(`${added.id}\n`);
     return 0;
   },
@@ -82,17 +80,26 @@ export const categoriesRename = onDatabase(
     if (fault !== undefined) throw new WrongUsage(fault);
     await using maintenance = await openMaintenance(database);
     const renamed = await maintenance.renameCategory(id, name);
-    if (typeof renamed === 'object') {
-      print(lineOf(renamed));
-      return 0;
-    }
-    const reason =
-      renamed === 'name-taken'
-        ? `another has the name ${JSON.stringify(name)}`
-        : 'there is none with this id';
-    return printCannot(`rename the category ${id}`, `${reason}. ${SEE_LIST}`, 'failed');
+    if (renamed === undefined) return await printWhy(maintenance, `rename the category ${id}`, name, id);
+    print(lineOf(renamed));
+    return 0;
   },
 );
+
+/** Prints why no category has got this name. The result is the exit code. @throws {StoreUnavailable} for a trigger. */
+async function printWhy(
+  maintenance: Maintenance,
+  action: string,
+  name: string,
+  id?: number,
+): Promise<number> {
+  const categories = await maintenance.listCategories();
+  const isMissing = id !== undefined && categories.every((category) => category.id !== id);
+  const isTaken = categories.some((category) => category.name === name && category.id !== id);
+  if (!isMissing && !isTaken) throw new StoreUnavailable(`${LEFT_OUT}. "todo-service check" names it`);
+  const reason = isMissing ? 'there is none with this id' : `another has the name ${JSON.stringify(name)}`;
+  return printCannot(action, `${reason}. See "todo-service categories list".`, 'failed');
+}
 
 function lineOf({ id, name }: Category): string {
   return `${id}\t${name}\n`;

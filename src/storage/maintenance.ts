@@ -27,10 +27,13 @@ export function categoryNameFault(name: string): string | undefined {
 export interface Maintenance extends AsyncDisposable {
   /** Ordered by id. */
   listCategories(): Promise<readonly Category[]>;
-  /** Every instance can use the category at once. */
-  addCategory(name: string): Promise<Category | 'name-taken'>;
-  /** The category's todos stay as they are: no answer shows the name. Its own present name is not taken. */
-  renameCategory(id: number, name: string): Promise<Category | 'name-taken' | 'category-missing'>;
+  /** Every instance can use the category at once. Undefined where one has the name, or a trigger leaves out the row. */
+  addCategory(name: string): Promise<Category | undefined>;
+  /**
+   * The category's todos stay as they are: no answer shows the name. Undefined where there is no such category, another has
+   * the name, or a trigger leaves out the row.
+   */
+  renameCategory(id: number, name: string): Promise<Category | undefined>;
   /** Looks at engine, schema, durability and contents. */
   inspect(): Promise<Inspection>;
 }

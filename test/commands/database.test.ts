@@ -27,7 +27,7 @@ for (const [name, engine] of Object.entries(engines)) {
   describe(`${name}: check and migrate`, () => describeSchema(engine));
 }
 
-function describeCategories({ make, makeMigrated }: Engine): void {
+function describeCategories({ make, makeMigrated, execute, leavingOut }: Engine): void {
   const LIST = ['categories', 'list'];
 
   test('a category that is added beside a running service can be used at once [Resources, Category]', async () => {
@@ -58,7 +58,7 @@ function describeCategories({ make, makeMigrated }: Engine): void {
   test('a category does not get the name of another, nor is one renamed that does not exist: 1', async () => {
     const database = await makeMigrated();
     for (const [action, words, fault] of [
-      ['add', ['Work'], 'add the category "Work": there is one of this name'],
+      ['add', ['Work'], 'add the category "Work": another has the name "Work"'],
       ['rename', ['1', 'Life'], 'rename the category 1: another has the name "Life"'],
       ['rename', ['3', 'Garden'], 'rename the category 3: there is none with this id'],
     ] as const) {
@@ -67,6 +67,19 @@ function describeCategories({ make, makeMigrated }: Engine): void {
     }
     assert.equal(await printed(database, LIST), '1\tWork\n2\tLife\n');
   });
+
+  for (const [when, words] of [
+    ['INSERT', ['add', 'Garden']],
+    ['UPDATE', ['rename', '1', 'Garden']],
+  ] as const)
+    test(`a category that a trigger leaves out of an ${when} has that cause: 69 [D11]`, async () => {
+      const database = await makeMigrated();
+      await execute(database, leavingOut('categories', "NEW.name = 'Garden'", when));
+      const stderr =
+        /^Cannot [^\n]*: a trigger that is not of this program leaves out a row\. "todo-service check" names it\n$/;
+      await refused(database, ['categories', ...words], { code: 69, stderr });
+      assert.equal(await printed(database, LIST), '1\tWork\n2\tLife\n');
+    });
 }
 
 function describeSchema({ make, check, nameOf, schemaVersion }: Engine): void {

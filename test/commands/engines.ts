@@ -18,9 +18,9 @@ export const engines = {
     /** Runs SQL, as an operator would. */
     execute: (database: string, sql: string) => files.execute(pathOf(database), sql),
     check: (database: string) => printed(database, ['check']),
-    /** SQL for a trigger that leaves out the rows of an INSERT for which this holds. */
-    leavingOut: (table: string, row: string) =>
-      `CREATE TRIGGER leaving_out BEFORE INSERT ON ${table} WHEN ${row} BEGIN SELECT RAISE(IGNORE); END`,
+    /** SQL for a trigger that leaves out the new rows for which this holds. */
+    leavingOut: (table: string, row: string, when = 'INSERT') =>
+      `CREATE TRIGGER leaving_out BEFORE ${when} ON ${table} WHEN ${row} BEGIN SELECT RAISE(IGNORE); END`,
     /** Of this program's schema. */
     schemaVersion: SCHEMA_VERSION.sqlite,
     /** How commands call the database: without a password. */
@@ -30,9 +30,9 @@ export const engines = {
     make: () => server.makeDatabase(),
     makeMigrated: () => server.makeMigrated(),
     execute: (database: string, sql: string) => server.execute(database, sql),
-    leavingOut: (table: string, row: string) =>
+    leavingOut: (table: string, row: string, when = 'INSERT') =>
       `CREATE FUNCTION leave_out() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
-      CREATE TRIGGER leaving_out BEFORE INSERT ON ${table}
+      CREATE TRIGGER leaving_out BEFORE ${when} ON ${table}
         FOR EACH ROW WHEN (${row}) EXECUTE FUNCTION leave_out()`,
     check: (database: string) => server.whileSyncing(() => printed(database, ['check'])),
     schemaVersion: SCHEMA_VERSION.postgres,

@@ -806,11 +806,18 @@ test('who may not look at the sequences is told what to grant [D12]', async () =
 });
 
 test('a category whose id is taken is not added, and the operator is told what helps [D12]', async () => {
-  const url = await filled("INSERT INTO categories (id, name) OVERRIDING SYSTEM VALUE VALUES (3, 'Garden')");
+  const url = await filled(
+    "INSERT INTO categories (id, name) OVERRIDING SYSTEM VALUE VALUES (3, 'Garden'), (4, 'Park')",
+  );
   await using operator = await openPostgresMaintenance(url);
   await assert.rejects(operator.addCategory('Kitchen'), {
-    message: /"categories_pkey": run "todo-service migrate"$/,
+    message:
+      /"categories_pkey": the next id of "categories" is 4, and ids up to 4 are taken: run "todo-service migrate"$/,
   });
+  await assert.rejects(operator.addCategory('Kitchen'), {
+    message: /"categories_pkey": a repeat takes the next one. If it fails too, see "todo-service check"$/,
+  });
+  assert.deepEqual(await operator.addCategory('Kitchen'), { id: 5, name: 'Kitchen' });
 });
 
 test('a role whose transactions are serializable by default migrates as well', async () => {

@@ -13,10 +13,10 @@ import { checkLogged } from './durability.ts';
 import { hasCode, INSUFFICIENT_PRIVILEGE, isIdTaken, NoServer, toStoreError } from './error.ts';
 import { SNAPSHOT, sourceBy } from './export-source.ts';
 import type { Ask, PostgresConnection } from './postgres-connection.ts';
-import { TO_CHECK, TO_PURGE, toUseCategories } from './requirements.ts';
+import { IN_ROWS, TO_CHECK, TO_NUMBER_CATEGORIES, TO_PURGE, toUseCategories } from './requirements.ts';
 import { checkSchema, migrate, renewChanges, TAKE_LOCK } from './schema.ts';
 import { tableFaults } from './table-faults.ts';
-import { faultOf, findAllUnmet, rightsFault } from './unmet-requirements.ts';
+import { faultOf, findAllUnmet, findUnmet, rightsFault } from './unmet-requirements.ts';
 
 const LIST_CATEGORIES = 'SELECT id, name FROM categories ORDER BY id';
 const ADD_CATEGORY = `INSERT INTO categories (name)
@@ -50,27 +50,27 @@ export async function openPostgresMaintenance(connectionString: string): Promise
     return category;
   }
 
-  /** Adds the remedy to an error about rights. */
+  /** Adds the remedy to an error about rights, or about an id that is taken. */
   async function withRemedy<T>(right: 'SELECT' | 'INSERT' | 'UPDATE', answer: Promise<T>): Promise<T> {
     return answer.catch(async (error: Error) => {
       const fault = isIdTaken(error.cause)
-        ? 'run "todo-service migrate"'
+        ? ((await behindFault()) ?? 'a repeat takes the next one. If it fails too, see "todo-service check"')
         : hasCode(error.cause, INSUFFICIENT_PRIVILEGE) &&
           (await rightsFault(connection, toUseCategories(right)));
       throw fault ? new StoreUnavailable(`${error.message}: ${fault}`, { cause: error }) : error;
     });
   }
 
+  /** The sentence of a sequence that is behind, or of a missing right to look. A failed statement has used up its id. */
+  const behindFault = async () =>
+    faultOf(await findUnmet((statement) => connection.run(statement), TO_NUMBER_CATEGORIES, IN_ROWS));
+
   return {
     listCategories,
 
-    addCategory: async (name) => (await write('INSERT', ADD_CATEGORY, [name])) ?? 'name-taken',
+    addCategory: (name) => write('INSERT', ADD_CATEGORY, [name]),
 
-    async renameCategory(id, name) {
-      const renamed = await write('UPDATE', RENAME_CATEGORY, [id, name]);
-      if (renamed !== undefined) return renamed;
-      return (await listCategories()).some((one) => one.id === id) ? 'name-taken' : 'category-missing';
-    },
+    renameCategory: (id, name) => write('UPDATE', RENAME_CATEGORY, [id, name]),
 
     inspect: () => asStoreError('read', inspect(connection)),
 

@@ -70,6 +70,10 @@ export const TO_READ_VERSION = TO_CHECK.filter(({ name }) => name === 'todo_sche
 export const toUseCategories = (right: 'SELECT' | 'INSERT' | 'UPDATE') =>
   ofTable('categories', CATEGORY, [...new Set(['SELECT', right])]);
 
+export const TO_NUMBER_CATEGORIES = TO_SERVE.filter(
+  ({ kind, name }) => kind === 'sequence' && name === 'categories',
+);
+
 /** The highest id in the rows of each table; an index has it. */
 export const IN_ROWS = {
   todos: 'SELECT max(id) FROM todos',

@@ -32,13 +32,10 @@ export function openSqliteMaintenance(path: string): Maintenance {
     listCategories: async () => listCategories(database),
     async addCategory(name) {
       const added = asStoreError(() => database.prepare(ADD_CATEGORY).get(name));
-      return added === undefined ? 'name-taken' : { id: Number(added.id), name };
+      return added && { id: Number(added.id), name };
     },
     async renameCategory(id, name) {
-      if (asStoreError(() => database.prepare(RENAME_CATEGORY).get(id, name))) return { id, name };
-      return listCategories(database).some((category) => category.id === id)
-        ? 'name-taken'
-        : 'category-missing';
+      return asStoreError(() => database.prepare(RENAME_CATEGORY).get(id, name)) && { id, name };
     },
     inspect: async () => inspect(database),
     [Symbol.asyncDispose]: async () => database.close(),
