@@ -15,76 +15,63 @@ const CHECK_INTERVAL_MS = 5_000;
 /** Times that a statement is sent, when the server refuses it by a schema that lacks nothing. */
 const TRIES = 3;
 
-/** Whether all parts are there (contract D11; D12). Looks again while one is missing; statements without it go on. */
-export class SchemaHealth implements Disposable {
-  readonly #database: StatementPool;
-  #fault: string | undefined;
+/**
+ * Whether all parts are there (contract D11; D12). Looks again while one is missing; statements without it go on. The
+ * schema is whole at first. Each later change is logged once.
+ */
+export function openSchemaHealth(database: StatementPool, logEvent: LogEvent) {
+  const logFault = schemaLog(logEvent);
+  const logRefuser = refusalLog(logEvent);
+  let fault: string | undefined;
   /** Whether a column has another type, or a table is another one. Statements may succeed then, with wrong results. */
-  #wrong = false;
-  #knownAt = performance.now();
-  readonly #logRefuser: ReturnType<typeof refusalLog>;
-  readonly #logFault: ReturnType<typeof schemaLog>;
-  #refreshing: NodeJS.Timeout | undefined;
+  let isWrong = false;
+  let knownAt = performance.now();
+  let refreshing: NodeJS.Timeout | undefined;
 
-  /** The schema is whole at first. Each later change is logged once. */
-  constructor(database: StatementPool, logEvent: LogEvent) {
-    this.#database = database;
-    this.#logFault = schemaLog(logEvent);
-    this.#logRefuser = refusalLog(logEvent);
-  }
+  const refresh = singleFlight(async () => {
+    const ask: Ask = (statement) => database.read(statement);
+    const unmet = await findUnmet(ask, TO_SERVE, IN_ROWS);
+    isWrong = unmet.wrong.length > 0;
+    // The search path of a new session may lead to it.
+    if (unmet.missing.length > 0) database.retire();
+    fault = faultOf(unmet);
+    knownAt = performance.now();
+    logFault(fault);
+    clearInterval(refreshing);
+    // The end is logged even without requests. A failed check is followed by the next.
+    if (fault !== undefined)
+      refreshing = setInterval(() => refresh().catch(() => {}), CHECK_INTERVAL_MS).unref();
+  });
+
+  const logRefusal = ({ message, cause }: StoreBroken) => logRefuser(refuserOf(cause) ?? message, message);
 
   /** Rejects as `ask` does, with `StoreBroken` where the schema is at fault. */
-  async watch<T>(ask: () => Promise<T>, tries = 1): Promise<T> {
-    if (this.#wrong) throw new StoreBroken(this.#fault);
+  async function watch<T>(ask: () => Promise<T>, tries = 1): Promise<T> {
+    if (isWrong) throw new StoreBroken(fault);
     try {
       return await ask();
     } catch (error) {
-      if (error instanceof StoreBroken) this.#logRefusal(error);
-      if (await this.#isOfSchema(error)) throw new StoreBroken(this.#fault, { cause: error });
+      if (error instanceof StoreBroken) logRefusal(error);
       const isLacking = hasCode(error, SCHEMA_ERRORS);
-      // The missing part may be there again.
-      if (isLacking && tries < TRIES) return this.watch(ask, tries + 1);
       if (!isLacking && !isIdTaken(error)) throw error;
+      // While something is missing, the timer repeats the check.
+      if (fault === undefined) await refresh().catch(() => {});
+      if (fault !== undefined) throw new StoreBroken(fault, { cause: error });
+      // The missing part may be there again. An error that stays is a refusal by a part of others.
+      if (isLacking && tries < TRIES) return watch(ask, tries + 1);
       const refused = new StoreBroken(messageOf(error), { cause: error });
-      this.#logRefusal(refused);
+      logRefusal(refused);
       throw refused;
     }
   }
 
-  /** Rejects with `StoreBroken` while something is missing. */
-  async check(): Promise<void> {
-    if (performance.now() - this.#knownAt >= CHECK_INTERVAL_MS) await this.#refresh();
-    if (this.#fault !== undefined) throw new StoreBroken(this.#fault);
-  }
-
-  [Symbol.dispose](): void {
-    clearInterval(this.#refreshing);
-  }
-
-  /** Whether the schema is at fault. An error of this kind that stays is a refusal by a part of others when nothing is missing. */
-  async #isOfSchema(error: unknown): Promise<boolean> {
-    if (!isIdTaken(error) && !hasCode(error, SCHEMA_ERRORS)) return false;
-    // While something is missing, the timer repeats the check.
-    if (this.#fault === undefined) await this.#refresh().catch(() => {});
-    return this.#fault !== undefined;
-  }
-
-  #logRefusal({ message, cause }: StoreBroken): void {
-    this.#logRefuser(refuserOf(cause) ?? message, message);
-  }
-
-  readonly #refresh = singleFlight(async () => {
-    const ask: Ask = (statement) => this.#database.read(statement);
-    const unmet = await findUnmet(ask, TO_SERVE, IN_ROWS);
-    this.#wrong = unmet.wrong.length > 0;
-    // The search path of a new session may lead to it.
-    if (unmet.missing.length > 0) this.#database.retire();
-    this.#fault = faultOf(unmet);
-    this.#knownAt = performance.now();
-    this.#logFault(this.#fault);
-    clearInterval(this.#refreshing);
-    // The end is logged even without requests. A failed check is followed by the next.
-    if (this.#fault !== undefined)
-      this.#refreshing = setInterval(() => this.#refresh().catch(() => {}), CHECK_INTERVAL_MS).unref();
-  });
+  return {
+    watch,
+    /** Rejects with `StoreBroken` while something is missing. */
+    async check(): Promise<void> {
+      if (performance.now() - knownAt >= CHECK_INTERVAL_MS) await refresh();
+      if (fault !== undefined) throw new StoreBroken(fault);
+    },
+    [Symbol.dispose]: () => clearInterval(refreshing),
+  };
 }

@@ -15,7 +15,7 @@ import { addressOf } from './address.ts';
 import { connect } from './checked-postgres-connection.ts';
 import { Cluster } from './cluster.ts';
 import { isCategoryMissing } from './error.ts';
-import { SchemaHealth } from './health.ts';
+import { openSchemaHealth } from './health.ts';
 import { openPostgresList } from './list.ts';
 import type { Limits } from './postgres-connection-pool.ts';
 import { SELECTED } from './row.ts';
@@ -87,7 +87,7 @@ export async function openPostgresStore(
   const patient = parts.use(new StatementPool(cluster, { ...limits, ...FOR_THE_LIST }, logEvent));
   parts.use(tombstones).repeat(database);
   const list = openPostgresList(database, patient);
-  const health = parts.use(new SchemaHealth(database, logEvent));
+  const health = parts.use(openSchemaHealth(database, logEvent));
   const opened = parts.move();
   const findOne = findTogether(database);
   const writes = writesOf(database, limits.connectionMs + DEADLOCK_MS);
