@@ -9,6 +9,7 @@ import { answerStoreFault, sharedListRoutes } from '../shared-list/endpoints.ts'
 import { importTraces } from '../telemetry/optional-traces.ts';
 import { openRecords } from '../telemetry/record.ts';
 import type { Build } from '../telemetry/runtime-metrics.ts';
+import type { Output } from '../telemetry/standard-output.ts';
 import type { TcpAddress } from '../wire/address.ts';
 import { type Listener, openListener } from '../wire/listener.ts';
 import { ADMIN_LIMITS, adminRoutes, type Condition, databaseAnswers, watchReadiness } from './admin.ts';
@@ -20,7 +21,7 @@ export type Service = Awaited<ReturnType<typeof openService>>;
 
 interface ServiceLog {
   readonly logEvent: LogEvent;
-  readonly output: { readonly dropped: number };
+  readonly output: Pick<Output, 'dropped'>;
 }
 
 /**

@@ -51,9 +51,7 @@ export function countLostSpans(collector: string, logEvent: LogEvent) {
   }
 
   return {
-    get total() {
-      return lost;
-    },
+    total: () => lost,
 
     watch: (exporter: SpanExporter): SpanExporter => ({
       export(spans, report) {

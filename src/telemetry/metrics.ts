@@ -6,6 +6,8 @@ import type { Listener } from '../wire/listener.ts';
 import { type Ended, errorType, knownMethod } from './ended.ts';
 import { labelledHistogram, metricsIn, type Register } from './instruments.ts';
 import { type Build, registerRuntime } from './runtime-metrics.ts';
+import type { Output } from './standard-output.ts';
+import type { Traces } from './traces.ts';
 
 /** Seconds. The buckets of OpenTelemetry's `http.server.request.duration`, and finer ones below. */
 const REQUEST_BUCKETS = [
@@ -23,7 +25,7 @@ export type Metrics = ReturnType<typeof openMetrics>;
 export function openMetrics(
   build: Build,
   listeners: readonly Pick<Listener, 'name' | 'figures'>[],
-  output: { readonly dropped: number },
+  output: Pick<Output, 'dropped'>,
   ready: () => Promise<true | string>,
 ) {
   const databaseSystem = build.database?.system ?? 'sqlite';
@@ -57,7 +59,7 @@ export function openMetrics(
     [gauge, 'todo_connections_limit', 'Sockets that may be open at a time.', ofListeners('limit'), 'listener'],
     [counter, 'todo_connections_refused_total', 'Sockets that were closed at once, beyond the limit.', ofListeners('dropped'),
       'listener'],
-    [counter, 'todo_log_lines_dropped_total', 'Lines of the log that could not be written.', () => output.dropped],
+    [counter, 'todo_log_lines_dropped_total', 'Lines of the log that could not be written.', output.dropped],
     [gauge, 'todo_ready', '1 when the service is ready, else 0.', async () => Number((await ready()) === true)],
   ];
   for (const [register, ...row] of rows) register(...row);
@@ -92,8 +94,8 @@ export function openMetrics(
         duration.observe((until - from) / 1_000, method, call.found?.path ?? '', status);
     },
 
-    watchTraces(traces: { readonly lost: number }): void {
-      counter('todo_spans_lost_total', 'Spans that no collector has taken.', () => traces.lost);
+    watchTraces({ lost }: Pick<Traces, 'lost'>): void {
+      counter('todo_spans_lost_total', 'Spans that no collector has taken.', lost);
     },
 
     watchKeys({ figures }: Pick<Keys, 'figures'>): void {
@@ -101,11 +103,11 @@ export function openMetrics(
       counter(
         'todo_key_fetches_total',
         'Attempts to get the keys of the issuer, or to read the file that has them.',
-        () => Object.entries(figures.attempts),
+        () => Object.entries(figures().attempts),
         'outcome',
       );
       gauge('todo_keys_last_fetch_successful', '1 when the last of them brought keys, else 0.', () =>
-        Number(figures.lastFailure === undefined),
+        Number(figures().lastFailure === undefined),
       );
     },
 

@@ -141,9 +141,7 @@ export function openStandardOutput(afterDrops: (dropped: number) => string) {
   });
   return {
     /** Lines dropped since the start: lines that could not be written, and lines that found no room. */
-    get dropped() {
-      return dropped;
-    },
+    dropped: () => dropped,
 
     /** @param text one or more whole lines, each with its line break. */
     write(text: string, { mayWait, important }: Weight): void {

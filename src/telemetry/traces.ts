@@ -86,9 +86,7 @@ export function openTraces(
 
   return {
     /** Spans that no collector has taken, so far. */
-    get lost() {
-      return lost.total;
-    },
+    lost: lost.total,
 
     /** Undefined when the request is not sampled. */
     begin(call: Call, from: number) {

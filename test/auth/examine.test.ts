@@ -536,7 +536,7 @@ test('why no keys could be had is said, and of a shared secret that no issuer pu
         ...keys,
         current: () => undefined,
         describe: () => 'here',
-        figures: { lastFailure } as NonNullable<Keys['figures']>,
+        figures: () => ({ attempts: { read: 0, unusable: 0, failed: 0 }, lastFailure }),
       },
     },
   });

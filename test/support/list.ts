@@ -51,7 +51,7 @@ export async function startList({ env = {}, logLevel = 'info' }: ListOptions = {
   };
   const service = await openService(read.config, {
     logEvent: eventLogger(pino({ level: logLevel }, { write: keepLine }), read.config.audit),
-    output: { dropped: 0 },
+    output: { dropped: () => 0 },
   });
   const sign = signer(auth);
   const tokens = { editor: sign({ name: 'ada', role: 'editor' }), reader: sign({ name: 'bob' }) };

@@ -118,7 +118,7 @@ describe('Admin listener', { concurrency: true }, () => {
       ...{ TODO_AUTH_ISSUER: 'https://issuer.example', TODO_AUTH_AUDIENCE: 'todo-service' },
     };
     const { config } = await readConfig({}, env);
-    const opened = openService(config, { logEvent() {}, output: { dropped: 0 } });
+    const opened = openService(config, { logEvent() {}, output: { dropped: () => 0 } });
     const [socket] = (await Promise.race([asked, opened])) as [Socket];
     const reply = await fetch(`http://127.0.0.1:${port}/ready`);
     const { detail } = (await reply.json()) as { detail: string };

@@ -123,7 +123,7 @@ describe('The log on standard output', { concurrency: 2, timeout: HANGS_MS }, ()
     const file = join(folder.path, 'dropped');
     const program = `${BEFORE}
       for (let n = 0; n < 3000; n += 1) log.debug({ event: String(n), long: 'x'.repeat(1000) });
-      writeFileSync(${JSON.stringify(file)}, String(output.dropped));`;
+      writeFileSync(${JSON.stringify(file)}, String(output.dropped()));`;
     const path = join(folder.path, 'program.mjs');
     await writeFile(path, program);
     const command = `"${process.execPath}" "${path}"`;

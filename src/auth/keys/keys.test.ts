@@ -132,7 +132,7 @@ test('the reasons of an outage and its end are told, further failures to who deb
 
 test('attempts are counted by what they brought, and the last failure is known until one brings keys', () => {
   const { update, figures } = followed();
-  const seen = () => [{ ...figures.attempts }, figures.lastFailure];
+  const seen = () => [{ ...figures().attempts }, figures().lastFailure];
   assert.deepEqual(seen(), [{ read: 0, unusable: 0, failed: 0 }, undefined]);
   update(new NotUsable('it does not answer'));
   assert.deepEqual(seen(), [{ read: 0, unusable: 0, failed: 1 }, 'it does not answer']);

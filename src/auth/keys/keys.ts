@@ -24,7 +24,7 @@ export interface Keys extends AsyncDisposable {
   /** The keys of the source that cannot be used, as it was last read. */
   skipped(): readonly SkippedKey[];
   /** For metrics; undefined where the source is read once. */
-  readonly figures?: KeyFigures;
+  figures?(): KeyFigures;
 }
 
 interface KeyFigures {
@@ -71,12 +71,7 @@ export function currentKeys(source: string, logEvent: LogEvent) {
   return {
     current: (): KeySet | undefined => keys,
     skipped: () => skipped,
-    figures: {
-      attempts,
-      get lastFailure() {
-        return failure;
-      },
-    } satisfies KeyFigures,
+    figures: (): KeyFigures => ({ attempts, lastFailure: failure }),
     /** Puts the keys of an attempt in force; a failure leaves the known keys. True when the attempt brought keys. */
     update(loaded: LoadedKeys | NotUsable): boolean {
       if (loaded instanceof NotUsable) {

@@ -175,7 +175,7 @@ function notReached(check: Line['check']): Line {
 }
 
 function explainNoKeys(token: UnverifiedToken, keys: Keys): string {
-  const reason = keys.figures?.lastFailure;
+  const reason = keys.figures?.().lastFailure;
   const because = reason === undefined ? '' : `: ${escapeHidden(reason).replaceAll('\n', '\\n')}`;
   return `no keys could be had from ${keys.describe()}${because}${explainShared(token)}`;
 }
