@@ -280,7 +280,8 @@ describe('without a restart', { concurrency: true }, () => {
     const { told, logEvent } = listenToSchema();
     await using store = await openPatient(url, { logEvent });
     await server.execute(url, COPIED);
-    const reason = 'the next id of "todos" is 2, and ids up to 40 are taken: run "todo-service migrate"';
+    const reason =
+      'the sequence of "todos" is behind, and ids up to 40 are taken: run "todo-service migrate"';
     const refused = isRefusedAs(reason);
     await assert.rejects(store.add(newTodo('a', 1)), refused);
     await assert.rejects(store.add(newTodo('a', 1), { key: 'k', body: 'b', patienceMs: 100 }), refused);
@@ -299,7 +300,7 @@ describe('without a restart', { concurrency: true }, () => {
     assert.equal(name, 'StoreBroken');
     assert.equal(
       message,
-      'the next id of "todos" is 1, and ids up to 40 are taken: run "todo-service migrate"',
+      'the sequence of "todos" is behind, and ids up to 40 are taken: run "todo-service migrate"',
     );
   });
 });
@@ -681,7 +682,7 @@ for (const [name, sql, table, next, highest] of sequences) {
     : 'check says nothing, --no-migrate starts, migrate leaves it';
   test(`a sequence ${name}: ${said} [D12]`, async () => {
     const url = await filled(sql);
-    const fault = `the next id of "${table}" is ${next}, and ids up to ${highest} are taken: run "todo-service migrate"`;
+    const fault = `the sequence of "${table}" is behind, and ids up to ${highest} are taken: run "todo-service migrate"`;
     assert.deepEqual(await server.faults(url), isBehind ? [fault] : []);
     const starting = openPatient(url, { migrate: false });
     if (isBehind)

@@ -113,9 +113,10 @@ export async function findUnmet(
   const behind: Behind[] = [];
   const whole = [...missing, ...wrong, ...hidden].length === 0 && denied === '';
   for (const { name: table, sequence } of whole ? found : []) {
-    // The value of a sequence can be read only by its name.
-    const text = `SELECT $2 AS sequence, highest::float8, format('the next id of "%s" is %s, and ids up to %s '
-        'are taken: run "todo-service migrate"', $1::text, next, highest) AS fault
+    // The value of a sequence can be read only by its name. The sentence has none of it: each refused create uses up an id,
+    // and an outage would have a reason for each look.
+    const text = `SELECT $2 AS sequence, highest::float8, format('the sequence of "%s" is behind, and ids up to %s '
+        'are taken: run "todo-service migrate"', $1::text, highest) AS fault
       FROM (SELECT last_value + is_called::int AS next, (${taken[table]}) AS highest FROM ${sequence}) AS at
       WHERE next <= highest`;
     if (table in taken) behind.push(...(await ask<Behind>({ text, values: [table, sequence] })));
