@@ -104,9 +104,10 @@ async function startHaproxyOf(
   const folder = await temporaryFolder();
   const own = await freePort();
   const example = change(withPorts(await readFile(join(examples, 'haproxy.cfg'), 'utf8'), port, own));
-  // Its descriptors are within the limit of 1,024 that many machines have.
+  // Its descriptors are within the limit of 1,024 that many machines have, and its user is that of the tests.
   const config = example
     .replace(/^( *maxconn) \d+$/m, '$1 300')
+    .replaceAll(/^ *(?:user|group) haproxy\n/gm, '')
     .replaceAll('127.0.0.1:8081', `127.0.0.1:${await freePort()}`);
   const file = await folder.write('haproxy.cfg', config);
   return started(spawn(program, ['-db', '-f', file], { env, stdio: 'inherit' }), own, folder);
@@ -221,6 +222,7 @@ async function startNginxOf(
   const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
   const places = folders.map((name) => `${name}_temp_path "${folder.path}/${name}";`).join('\n');
   const config = example
+    .replace(/^user .*\n/, '')
     .replace('js_path /etc/nginx/', `js_path "${folder.path}/"`)
     .replace('http {', `http {\n${places}`);
   await writeFile(file, `pid "${folder.path}/pid";\ndaemon off;\nuser root;\n${config}`);
