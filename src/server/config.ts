@@ -1,6 +1,5 @@
 import type { AuthSettings } from '../auth/settings.ts';
 import { readOrigins } from '../http/cors.ts';
-import { quote } from '../lib/quote.ts';
 import { type GivenFlags, readSettings, type Settings } from '../settings/read.ts';
 import type { Environment, SETTINGS } from '../settings/table.ts';
 import { type DatabaseSettings, readDatabase, readServedDatabase } from '../storage/settings.ts';
@@ -12,8 +11,11 @@ import { LONGEST_PATH } from '../wire/socket-file.ts';
 /** The configuration of a service. Combinations that make no sense have no type. */
 export type Config = Awaited<ReturnType<typeof readConfig>>['config'];
 
-/** The variable of platforms for the port, and that of parents that give a socket. */
-type AddressFrom = typeof SETTINGS.TODO_PORT.otherVariable | 'LISTEN_FDS';
+interface Listening {
+  readonly address: Address;
+  /** The variable of another program that decides the address, a platform or a parent that gives a socket. */
+  readonly from?: typeof SETTINGS.TODO_PORT.otherVariable | 'LISTEN_FDS';
+}
 
 /** Reads the settings of `serve`. `inForce` are those that decided. @throws {ConfigFaults} as all readers here do. */
 export async function readConfig(flags: GivenFlags, env: NodeJS.ProcessEnv) {
@@ -21,9 +23,9 @@ export async function readConfig(flags: GivenFlags, env: NodeJS.ProcessEnv) {
   const { inForce } = settings;
   const environment = settings.read('TODO_ENVIRONMENT');
   const name = settings.read('TODO_PROFILE');
+  const listening = readAddress(settings);
   const common = {
     environment,
-    ...readAddress(settings),
     logLevel: settings.read('TODO_LOG_LEVEL', environment),
     /** Whether the log has a line for each change of a todo, with its caller. */
     audit: settings.read('TODO_AUDIT') === 'on',
@@ -39,13 +41,17 @@ export async function readConfig(flags: GivenFlags, env: NodeJS.ProcessEnv) {
     traces: readTraces(settings),
   };
   if (name === 'error-demo') {
-    return settings.whenSound({ config: { ...common, profile: { name } }, inForce });
+    return settings.whenSound(
+      listening && { config: { ...common, ...listening, profile: { name } }, inForce },
+    );
   }
   const dataDir = settings.read('TODO_DATA_DIR');
   const database = await readServedDatabase(settings, dataDir, flags['no-migrate'] !== true);
   const auth = await readAuthOf(settings, environment);
   const profile = auth && { name, dataDir, database, auth };
-  return settings.whenSound(profile && { config: { ...common, profile }, inForce });
+  return settings.whenSound(
+    listening && profile && { config: { ...common, ...listening, profile }, inForce },
+  );
 }
 
 /** Reads the database of the list, for commands that work on it without serving. */
@@ -65,9 +71,9 @@ export async function readAuthConfig(flags: GivenFlags, env: NodeJS.ProcessEnv):
 
 /**
  * Decides where the public listener listens: on a socket that came with the start, else on a socket's file, else on host
- * and port. `from` is the variable of another program that decides it; undefined where a setting or a default does.
+ * and port.
  */
-function readAddress(settings: Settings): { readonly address: Address; readonly from?: AddressFrom } {
+function readAddress(settings: Settings): Listening | undefined {
   const given = settings.given('LISTEN_FDS');
   // The socket may be for a parent, such as npm.
   if (given !== undefined && settings.other('LISTEN_PID') === String(process.pid)) return readGiven(settings);
@@ -80,14 +86,13 @@ function readAddress(settings: Settings): { readonly address: Address; readonly 
   return { address: { host, port, setting }, ...(isPlatforms && { from: 'PORT' }) };
 }
 
-function readGiven(settings: Settings): { readonly address: Address; readonly from: AddressFrom } {
+function readGiven(settings: Settings): Listening | undefined {
   const announced = settings.read('LISTEN_FDS');
   const { what, socket } = lookAtGiven();
-  if (announced !== '1' || socket === undefined) {
-    const wanted = 'must be "1", for one TCP or Unix socket that listens';
-    settings.refuse('LISTEN_FDS', wanted, `${quote(announced ?? '')}, with descriptor 3 ${what}`);
-  }
-  return { address: socket ?? { fd: 3, name: '' }, from: 'LISTEN_FDS' };
+  if (announced === '1' && socket !== undefined) return { address: socket, from: 'LISTEN_FDS' };
+  const wanted = 'must be "1", for one TCP or Unix socket that listens';
+  const received = `${settings.quoted('LISTEN_FDS', announced)}, with descriptor 3 ${what}`;
+  return settings.refuse('LISTEN_FDS', wanted, received);
 }
 
 /** Reads the file of a socket. Host and port of our own settings contradict it; the `PORT` of a platform does not count. */
