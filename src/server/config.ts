@@ -100,12 +100,10 @@ function readSocketFile(settings: Settings, path: string): Address {
   const isPath = path.startsWith('/') && !path.endsWith('/') && Buffer.byteLength(path) <= LONGEST_PATH;
   if (!isPath)
     settings.refuse('TODO_SOCKET', `must be an absolute path of a file, of at most ${LONGEST_PATH} bytes`);
-  const own = settings.given('TODO_SOCKET')?.name;
-  for (const variable of ['TODO_HOST', 'TODO_PORT'] as const) {
-    const { name } = settings.given(variable) ?? {};
-    if (name !== undefined && name !== 'PORT')
-      settings.fault(`${name} must not be set beside ${own}`, 'TODO_SOCKET');
-  }
+  const variables = ['TODO_SOCKET', 'TODO_HOST', 'TODO_PORT'] as const;
+  const names = variables.map((variable) => settings.given(variable)?.name);
+  const [own, ...others] = names.filter((name) => name !== undefined && name !== 'PORT');
+  for (const other of others) settings.fault(`${other} must not be set beside ${own}`, 'TODO_SOCKET');
   return { path, mode: Number.parseInt(settings.read('TODO_SOCKET_MODE'), 8) };
 }
 

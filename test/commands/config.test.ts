@@ -150,6 +150,12 @@ test('commands refuse a database that a secret with a final line break names, an
   assert.deepEqual(await readdir(folder.path), []);
 });
 
+test('nothing is said of a host beside a TODO_SOCKET that ends with white space [D18]', async () => {
+  const env = { TODO_SOCKET: '/run/todo.sock\n', TODO_HOST: 'localhost' };
+  const faults = ['TODO_SOCKET must not end with white space, received "…\\n"'];
+  await assert.rejects(readConfig({ profile: 'error-demo' }, env), { faults });
+});
+
 test('a path of SQLite that begins with white space or a quote, which would be a new file, is a fault', async () => {
   for (const path of [' todos.db', '\u00a0todos.db', '"todos.db"', "'todos.db'"]) {
     const env = { ...ISSUER, TODO_DATABASE: `sqlite:${path}` };
