@@ -8,16 +8,15 @@ import type { Config } from './config.ts';
 const OPEN = '/dev/fd';
 
 interface Report {
-  readonly userLimits?: { readonly open_files?: { readonly soft?: number | 'unlimited' } };
+  readonly userLimits: { readonly open_files: { readonly soft: number | 'unlimited' } };
 }
 
 /** Files and sockets that this process may still open, else infinity. Node.js has raised the limit. */
 export function freeDescriptors(): number {
   // A report would look up the names of all peers.
   Object.assign(process.report, { excludeNetwork: true });
-  const { userLimits }: Report = process.report.getReport();
-  const limit = userLimits?.open_files?.soft;
-  if (typeof limit !== 'number') return Number.POSITIVE_INFINITY;
+  const { soft: limit } = (process.report.getReport() as Report).userLimits.open_files;
+  if (limit === 'unlimited') return Number.POSITIVE_INFINITY;
   try {
     return limit - readdirSync(OPEN).length;
   } catch (error) {

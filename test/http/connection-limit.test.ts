@@ -8,9 +8,10 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { faultAnswers } from '../../src/http/fault-answers.ts';
 import { readConfig } from '../../src/server/config.ts';
-import { connectionsFor } from '../../src/server/descriptors.ts';
+import { connectionsFor, freeDescriptors } from '../../src/server/descriptors.ts';
 import { openListener } from '../../src/wire/listener.ts';
 import { type Demo, PUBLIC_LIMITS, startDemo } from '../support/demo.ts';
+import { noMounts } from '../support/folder.ts';
 import { type List, startList } from '../support/list.ts';
 import { scrape, valuesOf } from '../support/prometheus.ts';
 import { Connection } from '../support/raw.ts';
@@ -154,14 +155,33 @@ test('with no descriptor for a connection the start ends with 78 and says how ma
   assert.equal(code, 78);
 });
 
-test('freeDescriptors says 0 where no descriptor is left to look with [D16]', async () => {
+/** The exit code of code that uses `freeDescriptors`, started by words of a shell. */
+async function exitOf(code: string, shell: string, by: readonly string[] = []): Promise<number> {
   const script = `import { openSync } from 'node:fs';
     import { freeDescriptors } from ${JSON.stringify(import.meta.resolve('../../src/server/descriptors.ts'))};
-    try { for (;;) openSync('/dev/null'); } catch {}
+    ${code}`;
+  const node = [process.execPath, '--input-type=module', '--eval', script];
+  const [command = '', ...words] = [...by, 'sh', '-c', `${shell} && exec "$0" "$@"`, ...node];
+  const [exit] = await once(spawn(command, words), 'exit');
+  return exit;
+}
+
+test('freeDescriptors says 0 where no descriptor is left to look with [D16]', async () => {
+  const whenFull = `try { for (;;) openSync('/dev/null'); } catch {}
     process.exitCode = 40 + freeDescriptors();`;
-  const limited = ['-c', 'ulimit -n 40 && exec "$0" "$@"', process.execPath, '--input-type=module'];
-  const [code] = await once(spawn('sh', [...limited, '--eval', script]), 'exit');
-  assert.equal(code, 40);
+  assert.equal(await exitOf(whenFull, 'ulimit -n 40'), 40);
+});
+
+test('freeDescriptors knows no limit where the system does not show what is open [D16]', {
+  skip: noMounts(),
+}, async () => {
+  const whenHidden = 'process.exitCode = freeDescriptors() === Infinity ? 40 : 41;';
+  assert.equal(await exitOf(whenHidden, 'mount -t tmpfs none /proc', ['unshare', '--mount']), 40);
+});
+
+test('freeDescriptors looks up the name of no peer', () => {
+  freeDescriptors();
+  assert.equal(Reflect.get(process.report, 'excludeNetwork'), true);
 });
 
 /** Whether a listener was said to be full or free, and how many connections it refused. */
