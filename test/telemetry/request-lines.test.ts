@@ -62,6 +62,18 @@ for (const [name, bytes, status] of [
   });
 }
 
+for (const logLevel of ['trace', 'debug']) {
+  test(`the level ${logLevel} has a line for each request`, async () => {
+    await using list = await startList({ logLevel });
+    assert.equal((await list.send('GET /todos')).status, 200);
+    while (list.lines(/^request$/).length === 0) await new Promise(setImmediate);
+    const lines = list
+      .lines(/^request$/)
+      .map(({ level, method, route, status }) => [level, method, route, status]);
+    assert.deepEqual(lines, [[20, 'GET', '/todos', 200]]);
+  });
+}
+
 const CHUNKED = 'POST /todos/1/complete HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
 
 for (const [fault, body, status] of [
