@@ -5,7 +5,7 @@ import type { Call } from './call.ts';
 /** The answer to a request. An error without a body gets its problem from `toProblem`, which also fills what is missing. */
 export interface Answer {
   readonly status: number;
-  /** Names in lower case. */
+  /** Names in lower case; `content-length` only without a body. */
   readonly headers?: Headers;
   readonly body?: Body;
   /** Of an error: identical for the same kind; by default the phrase of the status (RFC 9457 §3.1). */
@@ -60,7 +60,7 @@ export function write(call: Call, answer: Answer, last: boolean): void {
   if (last) head.push('connection', 'close');
   const length = body === undefined ? 0 : lengthOf(body);
   // RFC 9110 §8.6: a 204 and a 304 have none.
-  if (body !== undefined && !('content-length' in headers)) head.push('content-length', String(length));
+  if (body !== undefined) head.push('content-length', String(length));
   response.writeHead(status, reasonPhrase(status) ?? '', head);
   if (body === undefined || method === 'HEAD') end(call, last, undefined);
   else if (typeof body === 'string' || (Buffer.isBuffer(body) && length <= WINDOW_BYTES))

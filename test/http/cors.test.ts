@@ -5,6 +5,7 @@ import { assertProblem } from '../../packages/conformance/src/problem.ts';
 import { send } from '../../packages/conformance/src/target.ts';
 import { openCors } from '../../src/http/cors.ts';
 import { readConfig } from '../../src/server/config.ts';
+import type { ConfigFaults } from '../../src/settings/read.ts';
 import { HURRIED, startDemo } from '../support/demo.ts';
 import { startList } from '../support/list.ts';
 import { converse } from '../support/raw.ts';
@@ -104,6 +105,12 @@ describe('CORS', { concurrency: true }, () => {
       assertHeaders(reply, { 'access-control-allow-origin': APP, vary: 'Accept, Origin' });
     });
   }
+
+  test('a GET with the headers of a preflight is a GET', async () => {
+    const reply = await list.send('GET /todos', { headers: { Origin: APP, ...PREFLIGHT } });
+    assert.equal(reply.status, 200);
+    assertHeaders(reply, { 'access-control-allow-origin': APP, 'access-control-allow-methods': undefined });
+  });
 
   test('an application reads its answers and the headers that matter', async () => {
     const json = { title: 'Buy milk', categoryId: 1 };
@@ -220,6 +227,20 @@ describe('CORS', { concurrency: true }, () => {
       await assert.rejects(read, { name: 'ConfigFaults', faults: [`${wanted}, received "${value}"`] });
     });
   }
+
+  test('the fault of an origin in a list shows that origin alone, and of a list with an @ nothing', async () => {
+    const wanted = 'TODO_CORS_ORIGINS must list origins like "https://app.example", comma-separated';
+    for (const [other, received] of [
+      ['app.example', '"app.example"'],
+      ['https://ada:s3cr3t,s3cr3t@app.example', '"https://…"'],
+    ] as const) {
+      const read = readConfig({ profile: 'error-demo' }, { TODO_CORS_ORIGINS: `${APP},${other}` });
+      await assert.rejects(read, ({ faults }: ConfigFaults) => {
+        assert.deepEqual([...new Set(faults)], [`${wanted}, received ${received}`]);
+        return true;
+      });
+    }
+  });
 });
 
 test('refused preflights are one line of the log a minute: the first origin, and how many others', async ({

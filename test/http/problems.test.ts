@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { header, json, type Reply } from '../../packages/conformance/src/http.ts';
 import { assertErrorHeaders, assertProblem, assertTextLine } from '../../packages/conformance/src/problem.ts';
 import { send, type Target } from '../../packages/conformance/src/target.ts';
-import type { Route } from '../../src/http/route.ts';
+import { openRoute, type Route } from '../../src/http/route.ts';
 import { get, startDemo, targetOf } from '../support/demo.ts';
 import { Connection } from '../support/raw.ts';
 
@@ -27,6 +27,8 @@ const service = await startDemo({
     get('/throws/no-error', async () => {
       throw { statusCode: 200, message: 'surprise' };
     }),
+    openRoute('/asks/id', ({ id }) => ({ status: id })),
+    openRoute('/asks/caller', ({ identity }) => ({ status: 200, body: identity.name ?? '' })),
   ],
   traces: {
     begin: () => {
@@ -111,6 +113,17 @@ test('a thrown value that is not an Error is a 500 too [Errors 3]', async () => 
   assertErrorHeaders(reply);
   assert.doesNotMatch(reply.body.toString(), /surprise/);
 });
+
+for (const [what, path, message] of [
+  ['an id', '/asks/id', 'Cannot name the id: the route has none'],
+  ['the caller', '/asks/caller', 'Cannot name the caller: nobody was admitted'],
+] as const) {
+  test(`a handler that asks for ${what} which its route does not have is a bug: a 500, and the log says why`, async () => {
+    const { traceId } = assertProblem(await ask(path), 500);
+    const line = service.log.find((one) => one.traceId === traceId);
+    assert.deepEqual([line?.event, Object(line?.err).message], ['crash', message]);
+  });
+}
 
 test('what is thrown outside of what answers costs one connection and a line, and the service goes on', async () => {
   const before = service.log.length;
