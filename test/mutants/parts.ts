@@ -100,9 +100,12 @@ export const PARTS: Readonly<Record<string, Part>> = {
     tests: [
       'test/commands/texts.test.ts',
       'test/http/connection-limit.test.ts',
+      'test/http/slow.test.ts',
       'test/lifecycle/start.test.ts',
       'test/lifecycle/stop.test.ts',
+      'test/specification/specification.test.ts',
       'test/telemetry/admin.test.ts',
+      'test/telemetry/metrics.test.ts',
       'test/telemetry/operators.test.ts',
       'test/telemetry/request-lines.test.ts',
       'test/telemetry/traces.test.ts',
