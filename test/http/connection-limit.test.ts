@@ -140,6 +140,7 @@ test('connectionsFor leaves descriptors for PostgreSQL and the admin listener [D
   const postgres = { TODO_DATABASE: 'postgres://a/b', TODO_DATABASE_CONNECTIONS: '40' };
   assert.equal(await taken({}, 964), 900);
   assert.equal(await taken({}, 963), 899);
+  assert.equal(await taken({}, 65), 1);
   assert.equal(await taken(postgres), 896);
   assert.equal(await taken({ ...postgres, TODO_ADMIN_PORT: '9090' }), 796);
 });

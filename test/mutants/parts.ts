@@ -98,6 +98,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
   service: {
     source: ['src/server/{admin,descriptors,engines,service}.ts'],
     tests: [
+      'test/commands/database.test.ts',
       'test/commands/texts.test.ts',
       'test/http/connection-limit.test.ts',
       'test/http/slow.test.ts',
