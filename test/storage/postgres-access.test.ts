@@ -229,7 +229,7 @@ async function connectWhile(path: string, bare: string, texts: readonly string[]
     return text;
   };
   const cluster = new Cluster({ ...address, config: { ...address.config, password } });
-  const outcome = await cluster.open({ statementMs: 1_000, strict: false, withinMs: 60_000 }).then(
+  const outcome = await cluster.open({ statementMs: 1_000, strict: true, withinMs: 60_000 }).then(
     async (connection) => {
       await connection.leave();
       return 'connected';
@@ -258,6 +258,17 @@ test('after 28P01 with a file as it was, nothing is tried again', async () => {
   assert.match(outcome, /^password authentication failed/);
   // Once to send it, once to see whether it has changed.
   assert.deepEqual(given, ['wrong', 'wrong']);
+});
+
+test('after 28P01 with a file that has gone meanwhile, that the password was wrong is said', async () => {
+  const { bare } = await withPasswordFile();
+  const { config, ...address } = addressOf(bare);
+  const texts = ['wrong'];
+  const password = async () => texts.pop() ?? Promise.reject(new Error('it is gone'));
+  const cluster = new Cluster({ ...address, config: { ...config, password } });
+  await assert.rejects(cluster.open({ statementMs: 1_000, strict: true, withinMs: 60_000 }), {
+    message: /^password authentication failed/,
+  });
 });
 
 test('of a wrong password in the string, that alone is said', async () => {

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { Event } from '../../src/events.ts';
 import { messageOf } from '../../src/lib/errors.ts';
-import { OutcomeUnknown, StoreNotWritable } from '../../src/shared-list/store.ts';
+import { OutcomeUnknown, StoreNotWritable, StoreUnavailable } from '../../src/shared-list/store.ts';
 import { addressOf } from '../../src/storage/postgres/address.ts';
 import { Cluster } from '../../src/storage/postgres/cluster.ts';
 import { openPostgresList } from '../../src/storage/postgres/list.ts';
@@ -21,10 +23,11 @@ const server = await PostgresServer.startForAll();
 
 const PROCESS = { name: 'process', text: 'SELECT pg_backend_pid() AS pid' };
 
-test('a plan that a change of a table made useless fails no read, whatever connections know it (0A000)', async () => {
+/** A statement whose plan three connections of a pool know, and that a change of its table makes useless. */
+async function plannedByThree() {
   const url = await server.makeDatabase();
   await server.execute(url, 'CREATE TABLE changing AS SELECT 1::integer AS number');
-  await using pool = openPool(url, { connections: 3 });
+  const pool = openPool(url, { connections: 3 });
   const look = { name: 'look', text: 'SELECT number FROM changing' };
   const lock = await server.lock(url, 'LOCK TABLE changing');
   const looking = Promise.all([pool.read(look), pool.read(look), pool.read(look)]);
@@ -33,7 +36,21 @@ test('a plan that a change of a table made useless fails no read, whatever conne
   await looking;
   assert.equal(pool.counts().idle, 3);
   await server.execute(url, 'ALTER TABLE changing ALTER COLUMN number TYPE text');
+  return { pool, look, [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose]() };
+}
+
+test('a plan that a change of a table made useless fails no read, whatever connections know it (0A000)', async () => {
+  await using planned = await plannedByThree();
+  const { pool, look } = planned;
   assert.equal((await pool.read(look))[0]?.number, '1');
+});
+
+test('a useless plan (0A000) fails one transaction, whatever connections know it', async () => {
+  await using planned = await plannedByThree();
+  const { pool, look } = planned;
+  const transaction = () => pool.transaction('SELECT', (ask) => ask(look));
+  await assert.rejects(transaction(), { name: 'StoreUnavailable', message: /cached plan/ });
+  assert.deepEqual(await transaction(), [{ number: '1' }]);
 });
 
 /** What puts a connection into each state, and what then fails on it. */
@@ -65,6 +82,16 @@ for (const [code, meaning, spoil, name] of states) {
     assert.deepEqual(await pool.read({ text: 'SELECT name FROM pg_prepared_statements' }), []);
   });
 }
+
+test('after a name that one session does not know (26000), none that was open prepares any more [D9]', async () => {
+  await using pool = openPool(server.url, { connections: 2 });
+  const sleeping = () => pool.read({ text: 'SELECT pg_sleep(0.2)' });
+  while (pool.counts().idle < 2) await Promise.all([sleeping(), sleeping()]);
+  await Promise.all([pool.read(PROCESS), pool.read(PROCESS)]);
+  await pool.read({ text: 'DEALLOCATE ALL' });
+  await pool.read(PROCESS);
+  assert.deepEqual(await pool.read({ text: 'SELECT name FROM pg_prepared_statements' }), []);
+});
 
 for (const begin of ['BEGIN', 'BEGIN; SELECT 1/0']) {
   test(`a connection in a transaction that was left open, by ${begin}, serves nobody`, async () => {
@@ -100,6 +127,27 @@ test('what meets others again and again (40001) is refused after three tries, al
   });
   await assert.rejects(work, isRefused);
   assert.equal(times, 3);
+});
+
+test('a transaction that fails for another reason is not begun again', async () => {
+  await using pool = openPool(server.url);
+  let times = 0;
+  const work = pool.transaction('SELECT', (ask) => {
+    times += 1;
+    return ask({ text: 'SELECT 1 UNION SELECT 2 FOR UPDATE' });
+  });
+  await assert.rejects(work, { name: 'StoreUnavailable', message: /^FOR UPDATE is not allowed with UNION/ });
+  assert.equal(times, 1);
+});
+
+test('a statement whose time is over is not sent', async () => {
+  await using pool = openPool(server.url);
+  let isSent = false;
+  const write = pool.write(PROCESS, performance.now(), () => {
+    isSent = true;
+  });
+  await assert.rejects(write, new StoreUnavailable('There is no time left to send a statement'));
+  assert.equal(isSent, false);
 });
 
 test('a role whose idle sessions are ended keeps those of the service', async () => {
@@ -348,6 +396,43 @@ test('a connection that is always used is replaced when its life is over', async
   while ((await process()) === first);
 });
 
+for (const [random, share] of [
+  [0, 80],
+  [1, 100],
+] as const) {
+  test(`a connection lives for ${share} % of the longest life where chance says ${random}`, async ({
+    mock,
+  }) => {
+    let now = 1_000;
+    mock.method(performance, 'now', () => now);
+    mock.method(Math, 'random', () => random);
+    await using pool = openPool(server.url, { lifetimeMs: 1_000 });
+    const first = await pool.read(PROCESS);
+    now += 10 * share - 1;
+    assert.deepEqual(await pool.read(PROCESS), first);
+    now += 1;
+    assert.notDeepEqual(await pool.read(PROCESS), first);
+  });
+}
+
+test('the kernel asks after 10 s without traffic whether the server of a connection still lives', {
+  skip: process.platform !== 'linux' && 'the kernel of this system does not tell its timers',
+}, async () => {
+  await using pool = openPool(server.url);
+  const [{ port } = { port: 0 }] = await pool.read<{ port: number }>({
+    text: 'SELECT inet_client_port() AS port',
+  });
+  const rows = readFileSync('/proc/self/net/tcp', 'utf8')
+    .split('\n')
+    .map((row) => row.trim().split(/\s+/));
+  const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const row = rows.find(([, address]) => address?.endsWith(local));
+  // A timer of the kind 2, and in how many hundredths of a second it is over: `proc_net_tcp` of the kernel's documents.
+  const [kind, left = ''] = row?.[5]?.split(':') ?? [];
+  assert.equal(kind, '02');
+  assert.ok(Number.parseInt(left, 16) <= 1_000, left);
+});
+
 test('a connection that nobody needs is closed', async () => {
   const url = await server.makeDatabase();
   await using pool = openPool(url, { idleMs: 50 });
@@ -385,6 +470,42 @@ test('who asks a pool that is closed waits for nothing', async () => {
     message: /it is closed$/,
   });
   await closing;
+});
+
+test('the end of a pool waits for the statement that runs, and refuses who waits for a connection', async () => {
+  const pool = openPool(server.url);
+  let isAnswered = false;
+  const running = pool.read({ text: 'SELECT pg_sleep(0.3)' }).then(() => {
+    isAnswered = true;
+  });
+  while (pool.counts().used === 0) await sleep(10);
+  const waiting = assert.rejects(pool.read(PROCESS), { name: 'StoreUnavailable', message: /it is closed$/ });
+  await pool[Symbol.asyncDispose]();
+  assert.ok(isAnswered);
+  await Promise.all([running, waiting]);
+});
+
+test('a pool that has ended keeps no process up, also where a statement was given up', async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+  const before = timers();
+  const pool = openPool(server.url, { answerMs: 500 });
+  await assert.rejects(pool.read({ text: 'SELECT pg_sleep(600)' }), /no answer in 500 ms/);
+  await pool[Symbol.asyncDispose]();
+  assert.ok(timers() <= before, `${timers()} timers, ${before} before`);
+});
+
+test('as many connections are opened as wait for one, all at the same time', async () => {
+  await using proxy = await startTcpProxy(server.port);
+  await using pool = openPool(proxy.through(server.url), { connections: 5 });
+  await pool.read(PROCESS);
+  assert.equal(proxy.firsts.length, 1);
+  const arrived = Promise.withResolvers<void>();
+  proxy.gate = () => {
+    if (proxy.firsts.length === 4) arrived.resolve();
+    return arrived.promise;
+  };
+  await Promise.all(Array.from({ length: 4 }, () => pool.read({ text: 'SELECT pg_sleep(0.2)' })));
+  assert.equal(proxy.firsts.length, 4);
 });
 
 test('a place is free again when the server cannot be reached to cancel what was given up', async () => {
@@ -483,6 +604,34 @@ test('a host that says nothing does not keep the next one waiting, and is not th
   }
 });
 
+test('a host that is slow is waited for when the next one refuses', async () => {
+  await using slow = await startTcpProxy(server.port);
+  const refused = Promise.withResolvers<void>();
+  slow.gate = () => refused.promise;
+  const cluster = new Cluster(addressOf(withPorts(server.url, slow.port, 1)));
+  const requirements = { statementMs: 60_000, strict: true, withinMs: 20_000 };
+  const connection = await cluster.open(requirements, ({ host, left }) => {
+    if (host.port === 1) void left.then(refused.resolve);
+  });
+  assert.equal(connection.host.port, slow.port);
+  await connection.leave();
+});
+
+test('a connection to a host that was faster stays, and that to a slower one is let go', async () => {
+  await using slow = await startTcpProxy(server.port);
+  const late = Promise.withResolvers<void>();
+  slow.gate = () => late.promise;
+  const cluster = new Cluster(addressOf(withPorts(server.url, slow.port, server.port)));
+  const left: Promise<void>[] = [];
+  const requirements = { statementMs: 60_000, strict: true, withinMs: 20_000 };
+  const connection = await cluster.open(requirements, (opening) => void left.push(opening.left));
+  late.resolve();
+  await left[0];
+  assert.equal(connection.host.port, server.port);
+  assert.equal((await connection.run(PROCESS)).length, 1);
+  await connection.leave();
+});
+
 test('a server that does not let go of a connection gets no further one, and another host of the list serves', async () => {
   await using stuck = await startTcpProxy(server.port);
   await using spare = await startTcpProxy(server.port);
@@ -517,6 +666,26 @@ test('while no server will do, there is one try to connect at a time', async () 
   closing.together = 0;
   for (let round = 0; round < 3; round += 1) await Promise.all(Array.from({ length: 20 }, look));
   assert.equal(closing.together, 1);
+});
+
+test('while no server will do, 100 ms lie between two tries to connect', async (t) => {
+  let tries = 0;
+  await using closing = await startImpostor((socket) => {
+    tries += 1;
+    socket.destroy();
+  });
+  await using pool = openPool(`postgres://todo@127.0.0.1:${closing.port}/todos`);
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const look = () => assert.rejects(pool.read({ text: 'SELECT 1' }), { name: 'StoreUnavailable' });
+  await look();
+  const next = look();
+  t.mock.timers.tick(99);
+  // It is there after any that the pool has begun before.
+  await once(connect(closing.port, '127.0.0.1'), 'close');
+  assert.equal(tries, 2);
+  t.mock.timers.tick(1);
+  await next;
+  assert.equal(tries, 3);
 });
 
 test('where several servers will not do, the line names each with its reason', async () => {

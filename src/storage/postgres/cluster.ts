@@ -128,7 +128,7 @@ export class Cluster {
       ...config,
       ...host,
       password: typeof password === 'function' ? async () => (sent = await password()) : password,
-      options: [config.options ?? '', ...settings].join(' ').trim(),
+      options: [config.options ?? [], settings].flat().join(' '),
       connectionTimeoutMillis: Math.min(requirements.withinMs, config.connectMs),
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,

@@ -102,10 +102,14 @@ export class StatementPool implements AsyncDisposable {
   async check(): Promise<void> {
     const [state] = await this.read<State>({ name: 'check', text: STATE });
     if (state === undefined) throw new StoreUnavailable('The database said nothing of itself');
-    if (!state.readOnly && state.notDurable === null) return;
-    this.retire();
-    if (!state.readOnly) throw new StoreUnavailable(state.notDurable ?? '');
-    throw new StoreNotWritable(state.standby ? 'The database is a standby' : 'The database is read-only');
+    if (state.readOnly) {
+      this.retire();
+      throw new StoreNotWritable(state.standby ? 'The database is a standby' : 'The database is read-only');
+    }
+    if (state.notDurable !== null) {
+      this.retire();
+      throw new StoreUnavailable(state.notDurable);
+    }
   }
 
   /** Takes open connections out of use where an error says that none can be used as it is. */
