@@ -72,7 +72,7 @@ for (const [what, flags, env, cells] of [
 
 test('a start has what its settings say, each of its own', async () => {
   const env = {
-    ...{ TODO_AUDIT: 'off', TODO_CORS_ORIGINS: 'https://a.example', TODO_LOG_LEVEL: 'warn' },
+    ...{ TODO_AUDIT: 'off', TODO_CORS_ORIGINS: 'https://a.example,http://b:1', TODO_LOG_LEVEL: 'warn' },
     ...{ TODO_MAX_CONNECTIONS: '7', TODO_KEEP_ALIVE_SECONDS: '8', TODO_SHUTDOWN_SECONDS: '9' },
     ...{ TODO_SHUTDOWN_DELAY_SECONDS: '10', TODO_HOST: '127.0.0.2', TODO_PORT: '11' },
     ...{ TODO_ADMIN_HOST: '::1', TODO_ADMIN_PORT: '12', TODO_ENVIRONMENT: 'development' },
@@ -83,7 +83,7 @@ test('a start has what its settings say, each of its own', async () => {
     address: { host: '127.0.0.2', port: 11, setting: '--port or TODO_PORT' },
     logLevel: 'warn',
     audit: false,
-    corsOrigins: ['https://a.example'],
+    corsOrigins: ['https://a.example', 'http://b:1'],
     maxConnections: 7,
     keepAliveSeconds: 8,
     shutdownSeconds: 9,

@@ -25,7 +25,9 @@ export const PARTS: Readonly<Record<string, Part>> = {
     source: ['src/http/{answer,call,cors,fault-answers,pipeline}.ts'],
     tests: [
       'src/http/answer.test.ts',
+      'test/commands/config.test.ts',
       'test/http/bodies.test.ts',
+      'test/http/caches.test.ts',
       'test/http/connections.test.ts',
       'test/http/cors.test.ts',
       'test/http/half-closed.test.ts',
@@ -33,6 +35,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
       'test/http/tags.test.ts',
       'test/http/transport.test.ts',
       'test/lifecycle/idle-at-stop.test.ts',
+      'test/telemetry/metrics.test.ts',
       'test/telemetry/request-lines.test.ts',
       'test/telemetry/traces.test.ts',
     ],
