@@ -470,6 +470,21 @@ describe('PgBouncer in transaction mode', { skip: missing('pgbouncer') }, () => 
     assert.equal((await listed(store)).length, 2);
   });
 
+  test('where it goes from between, the settings of the service hold again from the second try on', async () => {
+    await using role = await pooled([]);
+    await using proxy = await startTcpProxy(Number(new URL(role.url).port));
+    const cluster = new Cluster(addressOf(proxy.through(role.direct)));
+    const isPooled = async (strict: boolean) => {
+      const connection = await cluster.open({ statementMs: 1_200, strict, withinMs: 60_000 });
+      await connection.leave();
+      return connection.pooled;
+    };
+    assert.equal(await isPooled(false), true);
+    proxy.target = server.port;
+    await assert.rejects(isPooled(true), /its role must bring them/);
+    assert.equal(await isPooled(true), false);
+  });
+
   test('operators migrate, look and add through it', async () => {
     await using role = await pooled([]);
     await migratePostgres(role.url);
@@ -521,6 +536,12 @@ describe('pgpool-II before a standby that is behind', { skip: missing('pgpool') 
       message: /: it is a standby, which takes no writes: behind a load balancer, switch load balancing off$/,
     });
   });
+});
+
+test('the options of the connection string hold beside the settings of the service [D25]', async () => {
+  await using pool = openPool(`${server.url}?options=-c%20work_mem%3D7MB`, { statementMs: 1_200 });
+  const text = "SELECT current_setting('work_mem') AS memory, current_setting('statement_timeout') AS limit";
+  assert.deepEqual(await pool.read({ text }), [{ memory: '7MB', limit: '1200ms' }]);
 });
 
 /** Nothing that is as long. */

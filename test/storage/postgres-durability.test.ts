@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { TodoStore } from '../../src/shared-list/store.ts';
 import { openPostgresMaintenance } from '../../src/storage/postgres/maintenance.ts';
 import { missing, startPgBouncer, startPgpool } from './poolers.ts';
-import { openPatient, patientBut } from './postgres-pool.ts';
+import { openPatient, openPool, patientBut } from './postgres-pool.ts';
 import { atPort, PostgresServer } from './postgres-server.ts';
 import { addedTo, listed, newTodo, ready, wrong } from './todos.ts';
 
@@ -124,6 +124,15 @@ test('a new connection that writes is refused while a crash empties a table, wit
   await refusedWith(store, UNLOGGED);
   await server.execute(url, 'ALTER TABLE todos SET LOGGED');
   await recovered(store);
+});
+
+test('a new connection that only reads is taken while a crash empties a table [D19]', async () => {
+  const url = await server.makeMigrated();
+  await server.execute(url, 'ALTER TABLE todos SET UNLOGGED');
+  await using reads = openPool(url);
+  assert.deepEqual(await reads.read({ text: 'SELECT 1 AS one' }), [{ one: 1 }]);
+  await using writes = openPool(url, { writes: true });
+  await assert.rejects(writes.read({ text: 'SELECT 1 AS one' }), /must not be "UNLOGGED"/);
 });
 
 test('a category is neither added nor renamed where a crash empties a table, and check says which [D19]', async () => {
