@@ -13,6 +13,7 @@ for (const header of [
   'gzip , , br',
   'gzip ; q=0.5',
   'gzip\t;\tQ=1.000',
+  'gzip;q=1',
 ]) {
   test(`Accept-Encoding ${JSON.stringify(header)} admits gzip [RFC 9110 §12.5.3]`, () =>
     assert.equal(admitsGzip(header), true));

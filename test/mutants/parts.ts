@@ -214,8 +214,9 @@ export const PARTS: Readonly<Record<string, Part>> = {
       'test/storage/postgres-connections.test.ts',
       'test/storage/postgres-durability.test.ts',
       'test/storage/postgres-failures.test.ts',
+      'test/storage/postgres-start.test.ts',
     ],
-    without: 'while a standby is gone|connections that stand still',
+    without: 'while a standby is gone|connections that stand still|twenty instances',
   },
   transport: {
     source: ['src/wire/{client-connection,framing,http-server,listener,validation}.ts'],

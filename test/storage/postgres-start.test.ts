@@ -218,8 +218,8 @@ for (const [what, name, body, message] of [
   [
     'an engine that is not PostgreSQL',
     'pg_backend_pid() RETURNS integer LANGUAGE plpgsql',
-    "BEGIN RAISE E'no such function\\nin a long statement' USING ERRCODE = '90022'; END",
-    /: it must be PostgreSQL 15 or later, and answers the first question by "no such function"$/,
+    `BEGIN RAISE E'no such function: ${'x'.repeat(100)}\\nin a long statement' USING ERRCODE = '90022'; END`,
+    /: it must be PostgreSQL 15 or later, and answers the first question by "no such function: x{82}"$/,
   ],
   [
     'PGlite, where a setting does not hold',
