@@ -122,7 +122,7 @@ export function createHttpServer(
   server.on('checkExpectation', (request, response) => begin(request, response, { status: 417 }));
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     // Node.js does not watch this socket any more: an error without a listener would end the process.
-    socket.on('error', () => socket.destroy());
+    socket.on('error', () => {});
     connections.get(socket)?.stop();
     refuseBytes(socket, { status: 400, detail: 'The method CONNECT is for proxies.' });
   });

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { Socket } from 'node:net';
 import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { assertRefused, Connection, converse } from '../../test/support/raw.ts';
 import type { Event } from '../events.ts';
 import { faultAnswers } from '../http/fault-answers.ts';
@@ -71,4 +73,15 @@ test('an episode of refusals that a stop ends is logged with that cause [D13]', 
     { event: 'connections-free', listener: 'public', refused: 1 },
   ]);
   assert.deepEqual(listener.messages, [undefined, 'the listener has closed']);
+});
+
+test('a stop accepts no more connections than its queue has held, however many come [D10]', async () => {
+  await using listener = makeListener();
+  const { server } = await listener.listen(() => {}, ADDRESS);
+  const drained = listener.drain(0);
+  while (!listener.draining) {
+    server.emit('connection', new Socket());
+    await turn();
+  }
+  await drained;
 });

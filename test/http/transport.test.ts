@@ -118,6 +118,10 @@ describe('Request validation', { concurrency: 16 }, () => {
         statuses,
         cuts.map(() => 400),
       );
+      const apart = cuts.map((at) =>
+        converseInTurns(bytes.slice(0, at), bytes.slice(at, at + 1), bytes.slice(at + 1)),
+      );
+      for (const answers of await Promise.all(apart)) assert.equal(answers.at(-1)?.status, 400);
       const inBytes = await converseInTurns(...bytes);
       assert.equal(inBytes.at(-1)?.status, 400);
       assert.equal(inBytes.length, before === '' ? 1 : 2);
