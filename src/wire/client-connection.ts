@@ -106,9 +106,7 @@ export class ClientConnection {
   /** Ends the parsing: further bytes are thrown away. */
   stop(): void {
     this.#stopped = true;
-    const rest = this.#unparsed;
     this.#unparsed = undefined;
-    if (rest !== undefined) this.#throwAway(rest);
     this.#socket.resume();
   }
 

@@ -39,7 +39,6 @@ export function createHttpServer(
   const connections = new Map<Duplex, ClientConnection>();
   /** Connections of which one side has ended. New connections take their places (contract B5; D10). */
   const halfClosed = new Set<Duplex>();
-  const givenUp = new WeakSet<Duplex>();
   let onUnixSocket = false;
 
   const begin = (request: IncomingMessage, response: ServerResponse, known?: Fault) => {
@@ -68,8 +67,6 @@ export function createHttpServer(
   };
 
   const giveUp = (socket: Duplex, fault: Fault | undefined) => {
-    if (givenUp.has(socket)) return;
-    givenUp.add(socket);
     connections.get(socket)?.stop();
     if (fault === undefined || !socket.writable) socket.destroy();
     else refuseBytes(socket, fault);
@@ -84,7 +81,8 @@ export function createHttpServer(
     if (connection === undefined || !socket.writable) return;
     let seen = progressOf(connection);
     const checkAgain = () => {
-      if (socket.destroyed) return;
+      // A connection that was given up meanwhile lingers.
+      if (!socket.writable) return;
       const now = progressOf(connection);
       const progressed = now.latest !== seen.latest || now.complete !== seen.complete;
       if (progressed && now.complete) return;

@@ -9,7 +9,7 @@ import type { Authentication } from '../../src/auth/admit.ts';
 import { faultAnswers } from '../../src/http/fault-answers.ts';
 import { withBody } from '../../src/http/json-body.ts';
 import { ClientConnection } from '../../src/wire/client-connection.ts';
-import { createHttpServer } from '../../src/wire/http-server.ts';
+import { createHttpServer, type Receive } from '../../src/wire/http-server.ts';
 import { LIMITS, type Limits } from '../../src/wire/limits.ts';
 import { beginDrain, get, HURRIED, PUBLIC_LIMITS, setClocks, startDemo } from '../support/demo.ts';
 import { listen } from '../support/folder.ts';
@@ -200,6 +200,46 @@ describe('The budget of a connection', { concurrency: true }, () => {
     connection.socket.write('}');
     await connection.until('HTTP/1.1 204');
     assert.equal(connection.answers().length, 1);
+  });
+
+  test('a body that does not come within its time from when it was wanted is a 408, behind another too', async () => {
+    await using verifying = await startVerifying(HURRIED);
+    const { demo, connection, verdict, asked } = verifying;
+    const begun = `${POST}Content-Length: 2\r\n\r\n{`;
+    connection.socket.write(begun);
+    await asked;
+    verdict.resolve(EDITOR);
+    await turn();
+    const slow = Object.assign(new Error('slow'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+    demo.server.emit('clientError', slow, connection.peer);
+    await turn();
+    connection.socket.write(`}${begun}`);
+    await connection.closed();
+    assert.deepEqual(connection.statuses(), [204, 408]);
+  });
+
+  test('a body that is malformed, after Node.js called it slow, is a 400 behind which the client may go on [B5]', async () => {
+    await using verifying = await startVerifying({
+      ...HURRIED,
+      silenceTimeout: 600_000,
+      lingerTimeout: 600_000,
+    });
+    const { demo, connection, verdict, asked } = verifying;
+    connection.socket.allowHalfOpen = true;
+    connection.socket.write(`${POST}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`);
+    await asked;
+    verdict.resolve(EDITOR);
+    await turn();
+    const slow = Object.assign(new Error('slow'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+    demo.server.emit('clientError', slow, connection.peer);
+    await turn();
+    connection.socket.write('zz\r\n');
+    await connection.until('400 Bad Request');
+    await pause(2 * HURRIED.requestTimeout);
+    assert.equal(connection.peer.destroyed, false);
+    connection.socket.end();
+    await connection.closed();
+    assert.deepEqual(connection.statuses(), [400]);
   });
 
   test('nothing is left of a connection that is cut off while its body is not wanted, although Node.js called it slow', async () => {
@@ -471,6 +511,54 @@ describe('The budget of a connection', { concurrency: true }, () => {
       assert.equal(connection.answers().length, 1);
     });
   }
+
+  test('a connection is not idle: a request line has begun behind a head whose end came apart', async () => {
+    const answer = (_: IncomingMessage, response: ServerResponse) => response.end();
+    const { server, connections } = createHttpServer(answer, PUBLIC_LIMITS, faultAnswers(), () => {});
+    await listen(server);
+    await using connection = await Connection.to(server);
+    connection.socket.write(WAIT.slice(0, -1));
+    while (connection.peer.bytesRead < WAIT.length - 1) await turn();
+    connection.socket.write(`\n${LAST.slice(0, 2)}`);
+    await connection.until('200 OK');
+    for (const open of connections.values()) open.closeIdle(Number.POSITIVE_INFINITY);
+    connection.socket.write(LAST.slice(2));
+    await connection.closed();
+    server.close();
+    assert.equal(connection.answers().length, 2);
+  });
+
+  for (const empty of ['', '\r', '\r\n', '\r\n\r\n\r']) {
+    test(`a connection is idle, though ${JSON.stringify(empty)} came behind its answer`, async () => {
+      const answer = (_: IncomingMessage, response: ServerResponse) => response.end();
+      const { server, connections } = createHttpServer(answer, PUBLIC_LIMITS, faultAnswers(), () => {});
+      await listen(server);
+      await using connection = await Connection.to(server);
+      connection.socket.write(WAIT);
+      await connection.until('200 OK');
+      const { bytesRead } = connection.peer;
+      connection.socket.write(empty);
+      while (connection.peer.bytesRead < bytesRead + empty.length) await turn();
+      for (const open of connections.values()) open.closeIdle(Number.POSITIVE_INFINITY);
+      await connection.closed();
+      server.close();
+    });
+  }
+
+  test('bytes behind a last answer do not wait for their turn [B5]', async () => {
+    const answer: Receive = (_, response, connection) => connection.endLast(response, undefined);
+    const { server, connections } = createHttpServer(answer, PUBLIC_LIMITS, faultAnswers(), () => {});
+    await listen(server);
+    await using connection = await Connection.to(server);
+    connection.socket.allowHalfOpen = true;
+    connection.socket.write(LAST.repeat(2));
+    await connection.until('200 OK');
+    const [latest] = connections.values();
+    assert.equal(latest?.stoodStillSince(performance.now()), false);
+    connection.socket.end();
+    await connection.closed();
+    server.close();
+  });
 
   for (const [name, more] of [
     ['alone', ''],

@@ -128,6 +128,12 @@ describe('Request validation', { concurrency: 16 }, () => {
     });
   }
 
+  test('a line of HTTP is taken wherever packets cut it', async () => {
+    const cuts = Array.from({ length: LAST.length - 1 }, (_, at) => at + 1);
+    const conversations = cuts.map((at) => converseInTurns(LAST.slice(0, at), LAST.slice(at)));
+    for (const answers of await Promise.all(conversations)) assert.deepEqual(statusesOf(answers), [200]);
+  });
+
   test('what is not HTTP is said to be the fault', async () => {
     const answers = await converse(demo.url, `${GET}a b: c\r\n\r\n`);
     assert.equal(assertRefused(answers, 400).detail, 'The request is not valid HTTP/1.1.');

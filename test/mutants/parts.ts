@@ -233,6 +233,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
       'test/http/slow.test.ts',
       'test/http/connection-limit.test.ts',
       'test/lifecycle/drain.test.ts',
+      'test/lifecycle/given-socket.test.ts',
       'test/lifecycle/idle-at-stop.test.ts',
       'test/lifecycle/socket-file.test.ts',
       'test/lifecycle/stall.test.ts',
