@@ -94,10 +94,11 @@ function sectionOf(variable: Variable): string {
   const flag = flagOf(variable);
   const alone = forTracesAlone(variable);
   const otherwise = defaultOf(variable);
+  const values = valuesOf(variable);
+  const example = 'text' in setting ? `\`${setting.example}\`` : values;
   const facts = [
     ...(flag === undefined ? [] : [`Flag: \`--${flag}\``]),
-    `Values: ${valuesOf(variable)}${otherwise === 'none' ? '' : ` (default ${otherwise})`}`,
-    ...('text' in setting ? [`Example: \`${variable}=${setting.example}\``] : []),
+    `Values: ${values}${values.includes(example) ? '' : `, like ${example}`}${otherwise === 'none' ? '' : ` (default ${otherwise})`}`,
     ...(alone === undefined ? [] : [`${settingOf(alone).about}: \`${alone}\``]),
   ];
   const lines = [`${setting.about}.`, '', ...facts.map((fact) => `- ${fact}`)];
