@@ -40,6 +40,10 @@ export const EVENTS = {
   'stopped-at-once': warn<{ reason: string }>('stopped at once by a second signal'),
   'stop-failed': error<{ milliseconds: number }>('stopped without closing everything'),
   uncaught: fatal<{ reason: string; err: unknown }>('uncaught exception'),
+  stalled: warn<{ milliseconds: number }>(
+    'the process did nothing for {milliseconds} ms: it was stopped, swapped out or throttled, or one piece of work took as ' +
+      'long',
+  ),
   crash: error<{ traceId: string; method: string; route: Text; err: unknown }>('unhandled exception'),
   'answer-not-written': error<{ traceId: Text; err: unknown }>('an answer could not be written'),
   'todo-created': info<OfTodo>('a todo was created'),

@@ -70,7 +70,7 @@ export async function openService(config: Config, { logEvent, output }: ServiceL
   /** Opens the listener for operators, and its metrics, imported only here: a service without it needs none. */
   async function openAdmin(address: TcpAddress) {
     const { openMetrics } = await import('../telemetry/metrics.ts');
-    const metrics = parts.use(openMetrics(await buildOf(config), listening, output, ready));
+    const metrics = parts.use(openMetrics(await buildOf(config), listening, output, ready, logEvent));
     const listener = openListener({ name: 'admin', logEvent, limits: ADMIN_LIMITS, answers: faultAnswers() });
     listening.push(listener);
     parts.defer(() => listener.drain(0));

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import type { Keys } from '../auth/keys/keys.ts';
-import type { Step } from '../events.ts';
+import type { LogEvent, Step } from '../events.ts';
 import type { TodoStore } from '../shared-list/store.ts';
 import type { Listener } from '../wire/listener.ts';
 import { type Ended, errorType, knownMethod } from './ended.ts';
@@ -27,11 +27,12 @@ export function openMetrics(
   listeners: readonly Pick<Listener, 'name' | 'figures'>[],
   output: Pick<Output, 'dropped'>,
   ready: () => Promise<true | string>,
+  logEvent: LogEvent,
 ) {
   const databaseSystem = build.database?.system ?? 'sqlite';
   const registry = new Registry();
   const { gauge, counter } = metricsIn(registry);
-  const runtime = registerRuntime(registry, build);
+  const runtime = registerRuntime(registry, build, logEvent);
   // biome-ignore format: a histogram is a row
   const [duration, operations, batches, commits] = [
     labelledHistogram('http_server_request_duration_seconds', 'Time from the head of a request to the end of its answer.',

@@ -1,8 +1,12 @@
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
+import type { LogEvent } from '../events.ts';
 import { metricsIn } from './instruments.ts';
 
 /** Milliseconds: between two ticks, and after which a tick is late, because the process stood still. */
 const [INTERVAL, ON_TIME] = [20, 40];
+
+/** Milliseconds of one block from which on the log has it: clients and probes have given up meanwhile. */
+const LONG = 5_000;
 
 /** Milliseconds: practically never. prom-client measures the event loop's delay in samples, which miss one long block. */
 const NEVER = 2 ** 31 - 1;
@@ -19,7 +23,7 @@ export interface Build {
 }
 
 /** Registers the running program, prom-client's metrics of every Node.js process, and the time that it stood still. */
-export function registerRuntime(registry: Registry, build: Build): Disposable {
+export function registerRuntime(registry: Registry, build: Build, logEvent: LogEvent): Disposable {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER });
   for (const { name } of registry.getMetricsAsArray())
     if (name.startsWith('nodejs_eventloop_lag_')) registry.removeSingleMetric(name);
@@ -28,7 +32,9 @@ export function registerRuntime(registry: Registry, build: Build): Disposable {
   let last = performance.now();
   const timer = setInterval(() => {
     const now = performance.now();
-    stalled += Math.max(0, now - last - ON_TIME);
+    const late = now - last - ON_TIME;
+    stalled += Math.max(0, late);
+    if (late >= LONG) logEvent({ event: 'stalled', milliseconds: Math.round(late) });
     last = now;
   }, INTERVAL).unref();
   metricsIn(registry).counter(

@@ -225,18 +225,21 @@ test('the process is described by the names of prom-client, without its delay of
   assert.doesNotMatch([...types.keys()].join(' '), /eventloop/);
 });
 
-test('todo_stalled_seconds_total counts for how long a process was stopped', async () => {
+test('todo_stalled_seconds_total counts for how long a process was stopped, and the log has 5 s or more', async () => {
   const env = { TODO_ADMIN_PORT: '0' };
   await using service = await startService({ profile: 'error-demo', environment: 'production', env });
   const stalled = async () => valuesOf(await scrape(service.adminUrl), 'todo_stalled_seconds_total')[0] ?? 0;
   const before = await stalled();
   process.kill(service.pid, 'SIGSTOP');
-  await pause(1_500);
+  await pause(5_500);
   process.kill(service.pid, 'SIGCONT');
   // What has arrived meanwhile may be answered before the stall is seen.
   await stalled();
   const counted = (await stalled()) - before;
-  assert.ok(counted >= 1.4, String(counted));
+  assert.ok(counted >= 5.4, String(counted));
+  const line = () => /"event":"stalled","milliseconds":(\d+),/.exec(service.stdout());
+  while (line() === null) await pause(10);
+  assert.ok(Number(line()?.[1]) >= 5_400, service.stdout());
 });
 
 test('build_info says the version and the schema of a service', async () => {

@@ -85,7 +85,13 @@ async function textOfList(): Promise<string> {
 async function textOfPool(): Promise<string> {
   const database = { system: 'postgresql', schemaVersion: 3 } as const;
   const build = { version: '0', commit: 'c0ffee', profile: 'shared-list', database };
-  using metrics = openMetrics(build, [], { dropped: () => 0 }, async () => true);
+  using metrics = openMetrics(
+    build,
+    [],
+    { dropped: () => 0 },
+    async () => true,
+    () => {},
+  );
   metrics.watchStore({
     connections: () => ({ used: 1, idle: 0, waiting: 0 }),
     sizes: () => ({ database: [{ bytes: 1 }], list: 0 }),
