@@ -170,6 +170,31 @@ test('the statement of incidents.md says who holds a lock, who waits, and that a
   await reading;
 });
 
+test('what incidents.md asks of the metrics shows what has changed meanwhile', {
+  skip: spawnSync('curl', ['--version']).status !== 0 && 'needs curl',
+}, async () => {
+  await using folder = await temporaryFolder();
+  await using service = await serve(await engines.SQLite.make(), { env: { TODO_ADMIN_PORT: '0' } });
+  const lines = recipe(await page('incidents.md'), 'When the log has nothing');
+  // In the minute of the page, a client without a token asks for the list.
+  const programs = { sleep: `exec curl -s -o answer ${service.baseUrl}/todos` };
+  const env = { no_proxy: '127.0.0.1' };
+  const { code, stdout } = await sh(
+    folder.path,
+    lines.replaceAll('http://127.0.0.1:9090', service.adminUrl),
+    {
+      env,
+      programs,
+    },
+  );
+  assert.equal(code, 0);
+  for (const [name, labels] of [
+    ['http_server_request_duration_seconds_count', 'http_response_status_code="401"'],
+    ['todo_token_verdicts_total', 'code="credentials-missing"'],
+  ])
+    assert.match(stdout, new RegExp(`^> ${name}{[^}]*${labels}[^}]*} 1$`, 'm'));
+});
+
 const noShell = spawnSync('sqlite3', ['--version']).status !== 0 && 'needs sqlite3';
 
 const NEWEST = MIGRATIONS.version;
