@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { createServer as createNetServer } from 'node:net';
@@ -42,6 +43,27 @@ test('a port to which the process has no right is named, with what gives it the 
         'behind a proxy, or let systemd give it (todo-service.socket, or AmbientCapabilities=CAP_NET_BIND_SERVICE with ' +
         'PrivateUsers=no)',
     }),
+  );
+});
+
+const ownNetwork = (script: string, ...words: readonly string[]) =>
+  spawnSync('unshare', ['--net', 'sh', '-c', script, ...words], { encoding: 'utf8' });
+const RESERVE = 'echo 9000 > /proc/sys/net/ipv4/ip_unprivileged_port_start';
+
+test('of a port above 1023 to which the process has no right, the rules that may forbid it are named [D15]', {
+  skip: ownNetwork(RESERVE).status !== 0 && 'a network of its own needs root on Linux',
+}, () => {
+  const code = `import { createServer } from 'node:http';
+    import { listenOn } from '${new URL('./address.ts', import.meta.url)}';
+    process.setuid(65_534);
+    const address = { host: '0.0.0.0', port: 5080, setting: 'PORT' };
+    await listenOn(createServer(), address).catch(({ reason, message }) => console.log(reason, message));`;
+  const { stdout } = ownNetwork(`${RESERVE}; exec "$0" --input-type=module -e "$1"`, process.execPath, code);
+  assert.equal(
+    stdout,
+    'configuration cannot listen on 0.0.0.0 port 5080: the process has no right to that port, although it is above 1023: ' +
+      'net.ipv4.ip_unprivileged_port_start, SELinux or another security module forbids it. Choose another one with PORT, ' +
+      'or have that one allowed\n',
   );
 });
 

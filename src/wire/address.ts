@@ -59,12 +59,25 @@ async function onHost(server: Server, { host, port, setting }: TcpAddress, begin
     await begin(() => server.listen(port, address, TCP_BACKLOG));
   } catch (cause) {
     const taken = `another program has that port: choose another one with ${setting}`;
-    const noRight =
-      `the process has no right to that port: choose one above 1023 with ${setting}, behind a proxy, or let systemd ` +
-      'give it (todo-service.socket, or AmbientCapabilities=CAP_NET_BIND_SERVICE with PrivateUsers=no)';
-    throw asOperatorError(cause, `${host} port ${port}`, { EADDRINUSE: taken, EACCES: noRight });
+    throw asOperatorError(cause, `${host} port ${port}`, {
+      EADDRINUSE: taken,
+      EACCES: noRight(port, setting),
+    });
   }
   return { url: urlOf(server) ?? '', backlog: TCP_BACKLOG, withdraw() {} };
+}
+
+function noRight(port: number, setting: string): string {
+  const fault = 'the process has no right to that port';
+  if (port > 1023)
+    return (
+      `${fault}, although it is above 1023: net.ipv4.ip_unprivileged_port_start, SELinux or another security module ` +
+      `forbids it. Choose another one with ${setting}, or have that one allowed`
+    );
+  return (
+    `${fault}: choose one above 1023 with ${setting}, behind a proxy, or let systemd give it (todo-service.socket, or ` +
+    'AmbientCapabilities=CAP_NET_BIND_SERVICE with PrivateUsers=no)'
+  );
 }
 
 async function onFile(server: Server, file: SocketFile, begin: Begin): Promise<Bound> {
