@@ -459,6 +459,10 @@ const refusals: readonly {
     ['divides by zero (22012)', 'PERFORM 1 / 0;', /^division by zero /],
     ['lacks a table of its own (42P01)', 'INSERT INTO gone VALUES (1);', /^relation "gone" does not exist /],
     ['raises a code of its own', "RAISE SQLSTATE 'ZZ999';", /^ZZ999 /],
+    ['raises a code of the machine (53100)', 'RAISE disk_full;', /^disk_full /],
+    ['raises the code of a cancelled statement (57014)', 'RAISE query_canceled;', /^query_canceled /],
+    ['raises the code of a mistake in SQL (42601)', 'RAISE syntax_error;', /^syntax_error /],
+    ['raises the code of a spent connection (25006)', 'RAISE read_only_sql_transaction;', /^read_only_sql/],
   ].map(([what, body, reason]) => ({
     name: `a trigger that ${what}`,
     sql: `CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body} END $$;

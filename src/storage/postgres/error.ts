@@ -38,8 +38,11 @@ export const IDLE_SESSION_TIMEOUT = ['57P05'];
 /** The statement has a name that the session does not know, or knows already: an unnoticed pooler mixes sessions. */
 export const OF_NAMES = ['26000', '42P05'];
 
+/** A conflict with another transaction. A function that raises it asks for a repeat. */
+const CONFLICT = ['40001', '40P01'];
+
 /** The server undid the statement for the sake of another one, or never began it: it may be sent again. */
-export const RETRIABLE = ['40001', '40P01', ...IDLE_SESSION_TIMEOUT, ...OF_NAMES];
+export const RETRIABLE = [...CONFLICT, ...IDLE_SESSION_TIMEOUT, ...OF_NAMES];
 
 const READ_ONLY_SQL_TRANSACTION = '25006';
 
@@ -90,9 +93,9 @@ const MISTRUSTED = [
   ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'ERR_TLS_CERT_ALTNAME_INVALID'],
 ];
 
-/** Whether an error of the server has one of these codes. That of a rule has the code of a spent connection, and is none. */
+/** Whether an error of the server has one of these codes, and is its own (`isBorrowed`). */
 export function hasCode(error: unknown, codes: readonly string[]): boolean {
-  return error instanceof DatabaseError && codes.includes(error.code ?? '') && !isOfRule(error);
+  return error instanceof DatabaseError && codes.includes(error.code ?? '') && !isBorrowed(error);
 }
 
 /** Characters of each part of `addContext`, at most: functions of a database may call themselves. */
@@ -176,15 +179,19 @@ export function refuserOf(error: unknown): string | undefined {
   const { code = '', table, constraint = '', column = '', where, message } = error;
   const isOurs =
     [OF_CATEGORY, OF_KEY, ...OF_ID].includes(constraint) || FILLED.includes(`${table}.${column}`);
-  if (isOurs || !(REFUSAL.test(code) || isOfRule(error))) return undefined;
+  if (isOurs || !(REFUSAL.test(code) || isBorrowed(error))) return undefined;
   // What is in quotes may be a value of the statement.
   const place = where?.split('\n').filter((line) => !/["']/.test(line));
   return [code, table, constraint || column || place?.join() || message].join(' ');
 }
 
-/** Whether a rule refuses the statement. The server does not translate the name of its function. */
-function isOfRule(error: DatabaseError): boolean {
-  return error.code === FEATURE_NOT_SUPPORTED && error.routine === 'RewriteQuery';
+/**
+ * Whether a rule, or RAISE in a function of PL/pgSQL, refuses the statement, with a code that is another's. The server does
+ * not translate the names of its own functions.
+ */
+function isBorrowed({ code = '', routine }: DatabaseError): boolean {
+  if (routine === 'exec_stmt_raise') return ![...CONFLICT, ...SCHEMA_ERRORS].includes(code);
+  return routine === 'RewriteQuery' && code === FEATURE_NOT_SUPPORTED;
 }
 
 /** Codes of PostgreSQL, and of poolers, for a statement that asks for nothing but settings. */
