@@ -1,18 +1,13 @@
-/** A media type or media range as a header spells it (RFC 9110 §8.3.1, §12.5.1). */
-interface MediaType {
-  /** `application/json`, in lower case. */
-  readonly name: string;
-  /** Names in lower case; values as they were sent, quotes included. */
-  readonly parameters: readonly { readonly name: string; readonly value: string }[];
-}
-
 const TYPE = /^[ \t]*([!#$%&'*+.^_`|~\w-]+\/[!#$%&'*+.^_`|~\w-]+)[ \t]*$/;
 
 /** A parameter, or the empty string between two semicolons. */
 const PARAMETER = /^[ \t]*(?:([!#$%&'*+.^_`|~\w-]+)=([!#$%&'*+.^_`|~\w-]+|"(?:[^"\\]|\\.)*")[ \t]*)?$/;
 
-/** A type and its parameters; undefined when one of these is malformed. */
-function parseMediaType(type: string, parameters: readonly string[]): MediaType | undefined {
+/**
+ * A media type or range (RFC 9110 §8.3.1, §12.5.1) and its parameters, names in lower case, values as they were sent, quotes
+ * included; undefined when one of these is malformed.
+ */
+function parseMediaType(type: string, parameters: readonly string[]) {
   const name = TYPE.exec(type)?.[1];
   if (name === undefined) return undefined;
   const parsed: { name: string; value: string }[] = [];

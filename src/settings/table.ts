@@ -183,15 +183,11 @@ type Absent<V extends Variable> = (typeof SETTINGS)[V] extends { readonly defaul
 export type Environment = Value<'TODO_ENVIRONMENT'>;
 export type LogLevel = Value<'TODO_LOG_LEVEL'>;
 
-export const VARIABLES: readonly Variable[] = Object.keys(SETTINGS).filter(isVariable);
+export const VARIABLES = Object.keys(SETTINGS) as readonly Variable[];
 
 /** One view of all rows, for code that types cannot follow. */
 export function settingOf(variable: Variable): Setting & Kind {
   return SETTINGS[variable];
-}
-
-function isVariable(name: string): name is Variable {
-  return Object.hasOwn(SETTINGS, name);
 }
 
 /** `data-dir`, of the flag `--data-dir`; undefined for a variable without a flag. */

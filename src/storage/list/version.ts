@@ -114,8 +114,7 @@ export class ListChunks {
 
 /** Chunks as one JSON array: the comma before the first makes way for the bracket. */
 function arrayOf(chunks: readonly Chunk[]): readonly Uint8Array[] {
-  const [first, ...rest] = chunks.map(({ json }) => json);
-  return first === undefined ? [EMPTY] : [OPEN, first.subarray(1), ...rest, CLOSE];
+  return [OPEN, ...chunks.map(({ json }, index) => (index === 0 ? json.subarray(1) : json)), CLOSE];
 }
 
 function bodyOf(pieces: readonly Uint8Array[], length: number): Body {
@@ -124,6 +123,5 @@ function bodyOf(pieces: readonly Uint8Array[], length: number): Body {
   return length <= SHORT && isAscii(whole) ? whole.toString('latin1') : whole;
 }
 
-const EMPTY = Buffer.from('[]');
 const OPEN = Buffer.from('[');
 const CLOSE = Buffer.from(']');
