@@ -142,16 +142,21 @@ test('the next category of an import is one above its own, whatever a first star
   assert.deepEqual(ids.map(Object.values), [[1], [2]]);
 });
 
-test('a part has at most 2,048 rows', async () => {
-  const many = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2100)';
-  const path = await filled(`INSERT INTO todos (title, category_id) ${many} SELECT 'a', 1 FROM n;
-    INSERT INTO idempotency_keys (key, body, todo_id) ${many} SELECT printf('%043d', i), '${digest('b')}', i FROM n;`);
+test('a part has at most 2,048 rows, and no row comes again behind the last, full or not [E1]', async () => {
+  const rows = (most: number) =>
+    `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${most})`;
+  const path = await filled(`INSERT INTO todos (title, category_id) ${rows(4096)} SELECT 'a', 1 FROM n;
+    INSERT INTO idempotency_keys (key, body, todo_id) ${rows(2100)} SELECT printf('%043d', i), '${digest('b')}', i FROM n;`);
   await using source = await openExport(path);
-  for (const kind of ['todos', 'keys'] as const) {
+  for (const [kind, lengths] of [
+    ['categories', [2]],
+    ['todos', [2_048, 2_048]],
+    ['keys', [2_048, 52]],
+  ] as const) {
     const parts = await Array.fromAsync(source.parts(kind));
     assert.deepEqual(
       parts.map(({ length }) => length),
-      [2_048, 52],
+      lengths,
     );
   }
 });
