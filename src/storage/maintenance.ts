@@ -49,5 +49,11 @@ export interface Inspection {
   readonly faults: readonly string[];
 }
 
+/** The facts of a schema that was compared with a new one. @param computing Parts of others that compute a value. */
+export const comparedWith = (computing: readonly string[]): Inspection['facts'] => ({
+  definitions: 'compared',
+  ...(computing.length > 0 && { 'computed by others': computing.join(', ') }),
+});
+
 /** The progress of a backup: bytes that were copied, or that the copy is being checked. */
 export type BackupProgress = { readonly copied: number; readonly total: number } | 'checking';

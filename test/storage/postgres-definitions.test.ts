@@ -251,6 +251,20 @@ describe('check compares a list with a new one', { concurrency: 4 }, () => {
   }
 });
 
+test('what computes a value of a todo, and may fail at that, is named, and is no fault [D11]', async () => {
+  const url = await server.makeMigrated();
+  await server.execute(
+    url,
+    `CREATE INDEX plain ON todos (title); CREATE INDEX shares ON todos ((1 / (char_length(title) - 3)));
+    CREATE INDEX few ON todos (title) WHERE 1 / (char_length(title) - 4) > 0;
+    ALTER TABLE todos ADD len integer GENERATED ALWAYS AS (char_length(title)) STORED`,
+  );
+  await using operator = await openPostgresMaintenance(url);
+  const { facts, faults } = await operator.inspect();
+  assert.equal(facts['computed by others'], 'column todos.len, index few, index shares');
+  assert.deepEqual(faults, []);
+});
+
 test('strings whose backslashes are escapes change nothing of what check finds', async () => {
   const url = await server.makeMigrated();
   await server.setForDatabase(url, 'standard_conforming_strings', 'off');

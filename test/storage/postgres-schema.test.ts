@@ -328,6 +328,13 @@ const refusals: readonly {
     works: [find, list, remove],
   },
   {
+    name: 'an index that cannot compute (22012)',
+    sql: "CREATE INDEX shares ON todos ((1 / (ascii(title) - ascii('b'))))",
+    reason: /^division by zero$/,
+    fails: [create, createOnce, replace],
+    works: [find, list, remove],
+  },
+  {
     name: 'a trigger that gives an id that is taken (23505)',
     sql: `CREATE FUNCTION one() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.id := 1; RETURN NEW; END $$;
       CREATE TRIGGER one BEFORE INSERT ON todos FOR EACH ROW EXECUTE FUNCTION one()`,

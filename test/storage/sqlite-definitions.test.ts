@@ -162,6 +162,19 @@ test('SQLite: a refused write is a 503 without Retry-After, and the service stay
   assert.equal(service.log().filter(({ event }) => event === 'schema-refuses').length, 1);
 });
 
+test('an index that computes, and may fail at that, is named, and is no fault [D11]', async () => {
+  const path = await newDatabase();
+  execute(
+    path,
+    `CREATE INDEX plain ON todos (title); CREATE INDEX Texts ON todos (json(title));
+    CREATE INDEX few ON todos (title) WHERE json(title) IS NULL`,
+  );
+  await using operator = openSqliteMaintenance(path);
+  const { facts, faults } = await operator.inspect();
+  assert.equal(facts['computed by others'], 'index few, index texts');
+  assert.deepEqual(faults, []);
+});
+
 const made = (change: (sql: string) => string) => {
   const path = newPath();
   execute(

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Inspection } from '../maintenance.ts';
+import { comparedWith, type Inspection } from '../maintenance.ts';
 import { MIGRATIONS, ownSchema, pragma } from './schema.ts';
 
 /** Names as SQLite compares them, ready for a statement. */
@@ -13,6 +13,11 @@ const KEYS = `SELECT DISTINCT t.name
   WHERE t.type = 'table' AND f."table" = 'todos' COLLATE NOCASE AND c.name = f."from" COLLATE NOCASE
     AND CASE f.on_delete WHEN 'CASCADE' THEN false WHEN 'SET NULL' THEN c."notnull"
       WHEN 'SET DEFAULT' THEN c."notnull" OR coalesce(c.dflt_value, 'NULL') <> 'NULL' COLLATE NOCASE ELSE true END`;
+
+/** Indexes that compute a value, or whether a row is in them. */
+const COMPUTING = `SELECT DISTINCT format('index %s', lower(i.name)) AS name
+  FROM sqlite_schema AS t, pragma_index_list(t.name) AS i, pragma_index_xinfo(i.name) AS c
+  WHERE lower(t.name) IN (SELECT value FROM json_each(?)) AND NOT i."unique" AND (i.partial OR c.cid = -2) ORDER BY 1`;
 
 /** A string, a name in quotes, a comment, white space, a word, or another character. */
 const TOKEN =
@@ -48,7 +53,8 @@ export function compareDefinitions(database: DatabaseSync): Inspection {
   }
   for (const { name } of database.prepare(KEYS).all())
     faults.push(ofOthers(`foreign key of table ${name} to todos`, 'make it ON DELETE CASCADE, or remove it'));
-  return { facts: { definitions: 'compared' }, faults };
+  const computing = database.prepare(COMPUTING).all(JSON.stringify([...tables]));
+  return { facts: comparedWith(computing.map(({ name }) => String(name))), faults };
 }
 
 const ofOthers = (what: string, remedy: string): string =>
