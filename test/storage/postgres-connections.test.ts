@@ -461,6 +461,17 @@ test('a transaction sees the database as it is at one moment', async () => {
   assert.deepEqual(counted, [{ things: 0 }, { things: 0 }]);
 });
 
+test('in a transaction an answer may take longer than answerMs, as long as parts of it come', async () => {
+  await using pool = openPool(server.url, { answerMs: 1_000 });
+  // A row is more than the server keeps back.
+  const text = "SELECT pg_sleep(0.4), repeat('x', 100000) AS long FROM generate_series(1, 4)";
+  const ask = () => pool.transaction('SELECT', (ask) => ask({ text })).catch(() => []);
+  let rows = await ask();
+  // A slow machine may be late with a part.
+  while (rows.length === 0) rows = await ask();
+  assert.equal(rows.length, 4);
+});
+
 test('who asks a pool that is closed waits for nothing', async () => {
   const pool = openPool(server.url, { connectionMs: 500 });
   await pool.read({ text: 'SELECT 1' });
