@@ -402,6 +402,7 @@ describe('PgBouncer in transaction mode', { skip: missing('pgbouncer') }, () => 
     ],
     // One of them says that a commit is not replicated.
     ['no warnings', [...NEEDED, 'client_min_messages = error'], ['client_min_messages = warning']],
+    ['a limit for locks', [...NEEDED, "lock_timeout = '1s'"], ['lock_timeout = 0']],
     ['an end of idle sessions', [...NEEDED, "idle_session_timeout = '1min'"], ['idle_session_timeout = 0']],
   ] as const) {
     test(`a start is refused while the role brings ${what}, with the settings that it must bring`, async () => {

@@ -56,6 +56,17 @@ test('a wait for something else than the key is no create under way [I3]', async
   await assert.rejects(store.add(MILK, { ...once('a'), ...IMPATIENT }), { name: 'StoreUnavailable' });
 });
 
+test('where a role has a limit for locks, a table that somebody locks is no create under way [I3]', async () => {
+  const { owner, url } = await server.makeOwnedDatabase();
+  await server.execute(server.url, `ALTER ROLE ${owner} SET lock_timeout = '50ms'`);
+  await using store = await openPostgresStore(url, patientBut('statementMs'));
+  await using _other = await server.lock(url, 'LOCK TABLE todos');
+  await assert.rejects(store.add(MILK, once('a')), {
+    name: 'StoreUnavailable',
+    message: /statement timeout/,
+  });
+});
+
 test('the limit for locks is that of one statement, and not of the connection [I3]', async () => {
   const url = await server.makeMigrated();
   await using store = await openPatient(url, { connections: 1 });

@@ -165,6 +165,8 @@ function settingsFor({ statementMs }: ConnectionRequirements) {
   return {
     statement_timeout: `'${statementMs}ms'`,
     client_connection_check_interval: `'${CLIENT_CHECK_INTERVAL_MS}ms'`,
+    // What a statement sets for itself is the only limit for locks: its error means another create with the key.
+    lock_timeout: '0',
     idle_session_timeout: '0',
     client_min_messages: 'warning',
     // A connection whose pooler drops it is accepted, with `mayHideRows`.
@@ -185,6 +187,7 @@ const inspectionFor = ({ statementMs }: ConnectionRequirements): string => `
         THEN 'statement_timeout' END,
       CASE WHEN current_setting('client_connection_check_interval')::interval
         NOT BETWEEN '1ms' AND '${CLIENT_CHECK_INTERVAL_MS}ms' THEN 'client_connection_check_interval' END,
+      CASE WHEN current_setting('lock_timeout') <> '0' THEN 'lock_timeout' END,
       CASE WHEN current_setting('idle_session_timeout') <> '0' THEN 'idle_session_timeout' END,
       CASE WHEN current_setting('client_min_messages') = 'error' THEN 'client_min_messages' END
     ], NULL) AS unmet`;
