@@ -147,8 +147,9 @@ export const PARTS: Readonly<Record<string, Part>> = {
     ],
   },
   'sqlite-owner': {
-    source: ['src/storage/sqlite/owned-database.ts'],
+    source: ['src/storage/sqlite/{owned-database,owner-lock}.ts'],
     tests: [
+      'src/storage/sqlite/owner-lock.test.ts',
       'src/storage/sqlite/owned-database.test.ts',
       'test/storage/sqlite-owner.test.ts',
       'test/storage/sqlite-rights.test.ts',

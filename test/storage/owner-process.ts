@@ -1,7 +1,7 @@
 // A process that makes itself the only server of each SQLite file that it is sent, and answers what came of it. A message
 // with a path alone frees that file.
 
-import { lockFile } from '../../src/storage/sqlite/owned-database.ts';
+import { lockFile } from '../../src/storage/sqlite/owner-lock.ts';
 
 interface Order {
   readonly path: string;

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { isMountedAlone } from '../../src/storage/sqlite/file-system.ts';
 import { openSqliteMaintenance } from '../../src/storage/sqlite/maintenance.ts';
-import { lockFile } from '../../src/storage/sqlite/owned-database.ts';
+import { lockFile } from '../../src/storage/sqlite/owner-lock.ts';
 import { openExport } from '../../src/storage/sqlite/transfer.ts';
 import { bindMount, mountDisk, noMounts } from '../support/folder.ts';
 import { runCommand } from '../support/run-command.ts';

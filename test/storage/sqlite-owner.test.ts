@@ -16,7 +16,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { lockFile } from '../../src/storage/sqlite/owned-database.ts';
+import { lockFile } from '../../src/storage/sqlite/owner-lock.ts';
 import { runCommand } from '../support/run-command.ts';
 import { execute, newDatabase, newPath } from './new-files.ts';
 import { start } from './sqlite-starter.ts';

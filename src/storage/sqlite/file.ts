@@ -18,6 +18,9 @@ import { isMountedAlone } from './file-system.ts';
 
 const { R_OK, W_OK, X_OK } = constants;
 
+/** Milliseconds to wait, at start, for another program's write or, beside the database, its read (the `sqlite3` shell). */
+export const BUSY_TIMEOUT_MS = 2_000;
+
 /** Milliseconds to wait for the service's write. */
 const SERVED_TIMEOUT_MS = 5_000;
 

@@ -18,7 +18,7 @@ import { exportOf } from '../../../test/storage/moving.ts';
 import { execute, newDatabase, newPath, titlesOf } from '../../../test/storage/new-files.ts';
 import type { BackupProgress } from '../maintenance.ts';
 import { backupSqlite } from './maintenance.ts';
-import { lockFile } from './owned-database.ts';
+import { lockFile } from './owner-lock.ts';
 import { kindOf, Restore } from './restore.ts';
 
 /** The path of a database with a todo of this title. */

@@ -13,6 +13,7 @@ import { makeDurable } from './durability.ts';
 import { asNotOpened, isBusy, isDamage, isOtherFormat, isSyncFailure, NotOurs, resultCode } from './error.ts';
 import { sourceOf } from './export-source.ts';
 import {
+  BUSY_TIMEOUT_MS,
   checkKind,
   checkLength,
   checkWritable,
@@ -24,7 +25,8 @@ import {
 } from './file.ts';
 import { MAGIC } from './format.ts';
 import { copyPages, integrityFaults } from './maintenance.ts';
-import { BUSY_TIMEOUT_MS, lockFile, nameDatabase } from './owned-database.ts';
+import { nameDatabase } from './owned-database.ts';
+import { lockFile } from './owner-lock.ts';
 import { checkOwner, checkReadableSchema, migrate, pragma } from './schema.ts';
 import { importInto, openToRead, setHighest } from './transfer.ts';
 
