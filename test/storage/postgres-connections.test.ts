@@ -699,6 +699,20 @@ test('while no server will do, 100 ms lie between two tries to connect', async (
   assert.equal(tries, 3);
 });
 
+test('who finds all connections in use waits for one, and no further host of the list is asked', async (t) => {
+  let asked = 0;
+  await using next = await startImpostor((socket) => {
+    asked += 1;
+    socket.destroy();
+  });
+  // However slow the first host is, it is waited for.
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  await using pool = openPool(withPorts(server.url, server.port, next.port), { connections: 2 });
+  await Promise.all(Array.from({ length: 6 }, () => pool.read(PROCESS)));
+  await once(connect(next.port, '127.0.0.1'), 'close');
+  assert.equal(asked, 1);
+});
+
 test('where several servers will not do, the line names each with its reason', async () => {
   const url = withPorts(server.url, 1, server.port).replace(/postgres$/, 'nowhere');
   await using pool = openPool(url);
