@@ -824,7 +824,7 @@ test('a category whose id is taken is not added, and the operator is told what h
   await using operator = await openPostgresMaintenance(url);
   await assert.rejects(operator.addCategory('Kitchen'), {
     message:
-      /"categories_pkey": the next id of "categories" is 4, and ids up to 4 are taken: run "todo-service migrate"$/,
+      /"categories_pkey": the sequence of "categories" is behind, and ids up to 4 are taken: run "todo-service migrate"$/,
   });
   await assert.rejects(operator.addCategory('Kitchen'), {
     message: /"categories_pkey": a repeat takes the next one. If it fails too, see "todo-service check"$/,
