@@ -107,6 +107,14 @@ test('what changes, by whomever, is read and nothing else', async () => {
   }
 });
 
+test('where todo_purged has no row, each list is read whole', async () => {
+  await using list = await openList(10);
+  await isTrue(list);
+  await list.execute('DELETE FROM todo_purged; DELETE FROM todos WHERE id = 5');
+  await isTrue(list);
+  assert.equal(list.wholeReads(), 2);
+});
+
 test('a todo that comes back between others stands in its place', async () => {
   await using list = await openList(10);
   await isTrue(list);

@@ -1,6 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Todo } from '../../shared-list/members.ts';
-import { StoreUnavailable } from '../../shared-list/store.ts';
 import { chunkOf, makeChunk, todosOf } from '../list/chunk.ts';
 import { singleFlight } from '../list/single-flight.ts';
 import { ListChunks, type ListVersion } from '../list/version.ts';
@@ -90,7 +89,7 @@ export function openPostgresList(quick: StatementPool, patient: StatementPool, n
     const last = kept;
     const young = last !== undefined && at - last.at < LONGEST_KEPT_MS;
     const moment = (young ? await readChanges(last) : undefined) ?? (await readAll());
-    kept = moment.tracked ? { ...moment, at } : undefined;
+    kept = moment?.tracked ? { ...moment, at } : undefined;
     return chunks.version();
   });
 
@@ -119,11 +118,10 @@ export function openPostgresList(quick: StatementPool, patient: StatementPool, n
   }
 
   /** Reads the list of one moment, in parts: the server is never silent for long, and little data is on its way. */
-  async function readAll(): Promise<Moment> {
+  async function readAll(): Promise<Moment | undefined> {
     kept = undefined;
     return patient.transaction(KEEP_TABLE, async (ask) => {
       const [moment] = await ask<Moment>(READ_MOMENT);
-      if (moment === undefined) throw new StoreUnavailable('The server did not say what moment it is');
       await readParts(ask);
       return moment;
     });
