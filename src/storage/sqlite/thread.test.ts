@@ -180,6 +180,7 @@ test('a thread that was closed takes no order, and is not started anew', async (
   assert.equal(await thread.ask('a'), 'a');
   await thread[Symbol.asyncDispose]();
   await isFailure(thread.ask('b'), 'unavailable');
+  assert.equal(thread.start()?.failure, 'unavailable');
 });
 
 test('a thread that fails while it closes has closed', async () => {

@@ -31,8 +31,10 @@ export class Thread<Order, Answer> implements AsyncDisposable {
     this.#onChanged = onChanged;
   }
 
-  /** Starts the thread, unless it runs. Never throws: where the machine has no thread to give, the result says why. */
+  /** Starts the thread, unless it runs. Never throws: a thread that was closed or cannot be started is a failure. */
   start(): Failure | undefined {
+    if (this.#closed !== undefined)
+      return { failure: 'unavailable', message: `The thread ${this.#name} was closed` };
     if (this.#worker !== undefined) return undefined;
     let worker: Worker;
     try {
@@ -55,11 +57,8 @@ export class Thread<Order, Answer> implements AsyncDisposable {
     return undefined;
   }
 
-  /** Gives the thread an order. Never rejects: a thread that ended, cannot be started or was closed is a failure. */
+  /** Gives the thread an order. Never rejects: a thread that ended, or as `start`, is a failure. */
   ask(order: Order): Promise<Answer | Failure> {
-    if (this.#closed !== undefined) {
-      return Promise.resolve({ failure: 'unavailable', message: `The thread ${this.#name} was closed` });
-    }
     const failure = this.start();
     if (failure !== undefined) return Promise.resolve(failure);
     this.#asked = Promise.withResolvers<Answer | Failure>();

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Commit } from '../../events.ts';
 import type { OnCommitted } from '../../shared-list/store.ts';
-import { errorOf } from './error.ts';
+import { errorOf, type Failure } from './error.ts';
 import type { DatabaseHealth } from './health.ts';
 import { Thread } from './thread.ts';
 import type { BatchResult, Decided, Outcome, Write } from './writer-thread.ts';
@@ -44,7 +44,6 @@ export class Writer implements AsyncDisposable {
   readonly #thread: Thread<readonly Write[], BatchResult>;
   readonly #onChanged: (changed: Changed) => void;
   readonly #health: DatabaseHealth;
-  readonly #starting: NodeJS.Timeout;
   #next: Waiting[] = [];
   /** Resolves when nothing is left to send; undefined when the writer is idle. */
   #running: Promise<void> | undefined;
@@ -56,7 +55,7 @@ export class Writer implements AsyncDisposable {
     this.#health = health;
     this.#onChanged = onChanged;
     this.#thread = new Thread(THREAD, health.file, () => onChanged('all'));
-    this.#starting = setTimeout(() => this.#thread.start(), START_DELAY_MS).unref();
+    setTimeout(() => this.#thread.start(), START_DELAY_MS).unref();
   }
 
   /**
@@ -81,7 +80,6 @@ export class Writer implements AsyncDisposable {
   /** Resolves when every write is settled and the file is closed. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#running;
-    clearTimeout(this.#starting);
     await this.#thread[Symbol.asyncDispose]();
   }
 
@@ -107,17 +105,17 @@ export class Writer implements AsyncDisposable {
   }
 
   #settle(batch: readonly Waiting[], result: BatchResult, from: number, until: number): void {
-    const noted = (outcome: Outcome) =>
-      typeof outcome === 'object' && 'failure' in outcome ? this.#health.note(outcome) : outcome;
+    const noted = (outcome: Outcome) => (isFailure(outcome) ? this.#health.note(outcome) : outcome);
     const outcomes = ('failure' in result ? batch.map(() => result) : result.outcomes).map(noted);
     const changed = batch.flatMap(({ write }, index) => changedBy(write, outcomes[index]));
     // The file may have the changes: every cache reads it anew.
-    if (outcomes.some(isUnknown)) this.#onChanged('all');
+    if (outcomes.some((outcome) => isFailure(outcome) && outcome.failure === 'unknown'))
+      this.#onChanged('all');
     else if (changed.length > 0) this.#onChanged(changed);
     this.underWay.ids.clear();
     this.underWay.adds = false;
     for (const [index, outcome] of outcomes.entries()) {
-      if (typeof outcome === 'object' && 'failure' in outcome) batch[index]?.reject(errorOf(outcome));
+      if (isFailure(outcome)) batch[index]?.reject(errorOf(outcome));
       else batch[index]?.resolve(outcome);
     }
     if (changed.length === 0) return;
@@ -126,8 +124,8 @@ export class Writer implements AsyncDisposable {
   }
 }
 
-function isUnknown(outcome: Outcome): boolean {
-  return typeof outcome === 'object' && 'failure' in outcome && outcome.failure === 'unknown';
+function isFailure(outcome: Outcome): outcome is Failure {
+  return typeof outcome === 'object' && 'failure' in outcome;
 }
 
 /** The id of the todo that a write made, replaced or removed; none when it was refused or failed. */
