@@ -126,6 +126,9 @@ export const PARTS: Readonly<Record<string, Part>> = {
       'src/storage/sqlite/writer.test.ts',
       'src/storage/sqlite/writer-thread.test.ts',
       'src/storage/sqlite/reader-thread.test.ts',
+      'src/storage/sqlite/transfer.test.ts',
+      'test/storage/sqlite-definitions.test.ts',
+      'test/storage/sqlite-reads.test.ts',
     ],
   },
   'sqlite-thread': {

@@ -107,6 +107,13 @@ test('a write that fails half-way leaves nothing, and the others of its batch al
   assert.deepEqual(batches.titles(), ['milk', 'milk']);
 });
 
+test('a write that misses a part of the schema is a failure of the schema, and the others are made [D11]', () => {
+  using batches = prepared();
+  batches.database.exec('DROP TABLE idempotency_keys');
+  const failure = { failure: 'broken', state: 'schema', message: 'no such table: idempotency_keys' };
+  assert.deepEqual(batches.outcomes(add(MILK, 'key'), add()), [failure, milk(1)]);
+});
+
 test('a create with a key is made once, and the key is for its body [I1; I2]', () => {
   using batches = prepared();
   assert.deepEqual(
@@ -228,6 +235,19 @@ test('a batch that fails before its writes are decided leaves no transaction', (
   );
   assert.deepEqual(commit([add()]), { failure: 'error', message: 'no poll' });
   assert.equal(batches.database.isTransaction, false);
+});
+
+test('a read of the disk that fails before the commit has changed nothing, and is no unknown outcome [D9; D11]', () => {
+  using batches = prepared();
+  const commit = prepareBatches(
+    batches.database,
+    () => {
+      // SQLITE_IOERR_READ
+      throw Object.assign(new Error('disk I/O error'), { errcode: 266 });
+    },
+    () => undefined,
+  );
+  assert.deepEqual(commit([add()]), { failure: 'broken', state: 'damaged', message: 'disk I/O error' });
 });
 
 test('a probe changes nothing, and writes all the same', async () => {

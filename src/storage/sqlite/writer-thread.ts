@@ -204,14 +204,8 @@ const POLL_INTERVAL_MS = 50;
 serveThread<readonly Write[], BatchResult>(BUSY_TIMEOUT_MS, (database, file, onChanged) => {
   makeDurable(database);
   const pollElsewhere = preparePoll(database, onChanged);
-  setInterval(() => {
-    try {
-      pollElsewhere();
-    } catch (error) {
-      // A database that cannot be read now may be read in a moment.
-      if (!isMachineFault(error)) throw error;
-    }
-  }, POLL_INTERVAL_MS).unref();
+  // A database that cannot be read now may be read in a moment; what else is wrong, the next write says.
+  setInterval(() => orUndefined(pollElsewhere), POLL_INTERVAL_MS).unref();
   const commit = prepareBatches(database, pollElsewhere, () => lookAt(file));
   // Data that was read before may be older than a change that this connection has not seen.
   onChanged();

@@ -50,14 +50,41 @@ async function started() {
 test('the thread starts by itself: its first word is that everything may have changed', async () => {
   await using parts = await started();
   assert.deepEqual(parts.heard, []);
+  assert.deepEqual(parts.writer.underWay, { ids: new Set(), adds: false });
 });
 
-test('what another program commits is told, though nobody writes', { timeout: 600_000 }, async () => {
+test('what another program commits is told once, though nobody writes', { timeout: 600_000 }, async () => {
   await using parts = await started();
-  const { heard, path } = parts;
+  const { heard, path, writer } = parts;
   execute(path, "INSERT INTO todos (title, category_id) VALUES ('a', 1)");
   while (heard.length === 0) await pause(10);
-  assert.equal(heard[0], 'all');
+  await writer.write(ADD);
+  assert.deepEqual(heard, ['all', [2]]);
+});
+
+test('a log that another program has grown is cut to 4 MiB by the next writes', async () => {
+  await using parts = await started();
+  const { path, writer } = parts;
+  using program = new DatabaseSync(path);
+  program.exec(`PRAGMA wal_autocheckpoint = 0; CREATE TABLE others (x);
+    INSERT INTO others VALUES (zeroblob(${5 * 2 ** 20}))`);
+  const size = () => statSync(`${path}-wal`).size;
+  assert.ok(size() > 5 * 2 ** 20);
+  // The first brings the pages of the log into the file, the second begins the log anew.
+  await writer.write(ADD);
+  await writer.write(ADD);
+  assert.equal(size(), 4 * 2 ** 20);
+});
+
+test('a refusal by a schema that was there for a while does not stay [D11]', async () => {
+  await using parts = await started();
+  const { path, writer, health } = parts;
+  using program = new DatabaseSync(path);
+  program.exec('ALTER TABLE todos RENAME TO kept; CREATE VIEW todos AS SELECT * FROM kept');
+  await assert.rejects(writer.write(ADD), { name: 'StoreBroken' });
+  program.exec('DROP VIEW todos; ALTER TABLE kept RENAME TO todos');
+  health.check();
+  assert.equal(Object(await writer.write(ADD)).id, 1);
 });
 
 test('a file that cannot be read for a moment does not end the look for changes [D9]', {
@@ -201,6 +228,11 @@ test('of a batch of unknown outcome every cache forgets everything, before its w
   skip,
 }, async () => {
   const path = await newDatabase();
+  execute(
+    path,
+    `CREATE TABLE owners (todo INTEGER REFERENCES todos (id) DEFERRABLE INITIALLY DEFERRED);
+    CREATE TRIGGER other AFTER INSERT ON todos WHEN NEW.title = 'refused' BEGIN INSERT INTO owners VALUES (-1); END`,
+  );
   const broken = newPath('broken');
   const module = (name: string) => new URL(`./${name}.ts`, import.meta.url).href;
   const said = runOnDisk(
@@ -221,6 +253,9 @@ test('of a batch of unknown outcome every cache forgets everything, before its w
       writeFileSync('${broken}', '');
       await Promise.all([1, 2].map(() => writer.write(${JSON.stringify(ADD)}).catch(({ name }) => heard.push(name))));
       await writer.probe().catch(({ name }) => heard.push(name));
+      // The commit of both is refused before its sync, and each is tried alone.
+      const refused = writer.write(${JSON.stringify({ ...ADD, todo: replacement('refused', false, 1) })});
+      await Promise.all([writer.write(${JSON.stringify(ADD)}), refused].map((write) => write.catch(({ name }) => heard.push(name))));
     }
     console.log(JSON.stringify(heard));`,
   );
@@ -231,6 +266,9 @@ test('of a batch of unknown outcome every cache forgets everything, before its w
     'OutcomeUnknown',
     'OutcomeUnknown',
     'all',
+    'OutcomeUnknown',
+    'all',
+    'StoreBroken',
     'OutcomeUnknown',
   ]);
 });
