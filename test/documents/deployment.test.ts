@@ -232,3 +232,11 @@ describe('deploy/todo-service.socket', () => {
     });
   }
 });
+
+test('the proxies run as the users that Debian gives them', () => {
+  assert.match(read('docs/behind-a-proxy.md'), /^sed -e '[^'\n]+; 1i user www-data;' /m);
+  assert.match(
+    read('deploy/proxies/haproxy.cfg'),
+    /^global\n(?: {2}.*\n)* {2}user haproxy\n {2}group haproxy\n/m,
+  );
+});
