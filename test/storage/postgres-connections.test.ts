@@ -223,10 +223,10 @@ test('an idle connection that ended is told of and gives its place back, though 
 test('who waits gets the connection that is in use, where the server gives no further one', async () => {
   const { role, url } = await server.makeRole(server.url);
   await server.limitConnections(role, 1);
-  await using pool = openPool(url, { connections: 2 });
+  await using pool = openPool(url, { connections: 3 });
   const [used] = await pool.read(PROCESS);
   const sleeping = pool.read({ text: 'SELECT pg_sleep(0.5)' });
-  assert.deepEqual(await pool.read(PROCESS), [used]);
+  assert.deepEqual(await Promise.all([pool.read(PROCESS), pool.read(PROCESS)]), [[used], [used]]);
   await sleeping;
 });
 

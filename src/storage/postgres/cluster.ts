@@ -73,8 +73,7 @@ export class Cluster {
 
   /** A connection to a server that takes writes; a silent one is not waited for. @throws {NoServer} if none is fit. */
   open(requirements: ConnectionRequirements, hold: Hold = () => {}): Promise<PostgresConnection> {
-    const first = this.#first;
-    const hosts = this.address.hosts.toSorted((a, b) => Number(b === first) - Number(a === first));
+    const hosts = [...new Set([this.#first ?? [], this.address.hosts].flat())];
     const failures: HostFailure[] = [];
     const { promise, resolve, reject } = Promise.withResolvers<PostgresConnection>();
     let trying = 0;
