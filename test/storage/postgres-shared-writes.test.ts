@@ -125,6 +125,23 @@ test('a category that was deleted is said to those who name it, and the others a
   assert.equal((await listed(store)).length, 4);
 });
 
+test('who names a category that was found missing is sent alone, and undoes no statement of others [D28]', async () => {
+  const url = await server.makeMigrated();
+  await using opened = await openWrites(url);
+  const { pool, writes } = opened;
+  await writes.add(newTodo('b', 2));
+  await server.execute(url, 'DELETE FROM todos WHERE category_id = 2; DELETE FROM categories WHERE id = 2');
+  await assert.rejects(writes.add(newTodo('c', 2)), { code: '23503' });
+  pool.names.length = 0;
+  const adding = [1, 1, 1, 2].map((category) => writes.add(newTodo('d', category)));
+  const settled = await Promise.allSettled(adding);
+  assert.deepEqual(
+    settled.map(({ status }) => status),
+    ['fulfilled', 'fulfilled', 'fulfilled', 'rejected'],
+  );
+  assert.deepEqual(pool.names, ['add', 'add', 'add-several']);
+});
+
 test('a row that a trigger leaves out is said to its own caller, and the others are made once [D28]', async () => {
   const url = await server.makeMigrated();
   await using store = await openPatient(url, { connections: 4 });
