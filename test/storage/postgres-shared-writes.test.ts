@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { QueryResultRow } from 'pg';
 import type { TodoStore } from '../../src/shared-list/store.ts';
 import { addressOf } from '../../src/storage/postgres/address.ts';
@@ -200,6 +201,18 @@ test('after a statement that was undone, the next writes are sent alone [D28]', 
   await add('c', 'd');
   assert.deepEqual(opened.pool.names, ['add', 'add-several', 'add', 'add', 'add', 'add']);
   assert.deepEqual([...(await titlesOf(url)).values()].toSorted(), ['a', 'b', 'c', 'd', 'first']);
+});
+
+test('after a statement that was undone, the next ones that share have half as many writes [D28]', async () => {
+  const url = await server.makeMigrated();
+  await using opened = await openWrites(url);
+  await server.execute(url, "ALTER TABLE todos ADD CONSTRAINT short CHECK (title <> 'long')");
+  const titles = upTo(8).map((number) => `n${number}`);
+  await addAll(opened, [...titles, 'long']);
+  await sleep(1_000);
+  opened.pool.names.length = 0;
+  await addAll(opened, titles);
+  assert.deepEqual(opened.pool.names, ['add-several', 'add-several']);
 });
 
 /** A store with todos 1 to `count`. */
