@@ -230,6 +230,22 @@ test('who waits gets the connection that is in use, where the server gives no fu
   await sleeping;
 });
 
+test('who waits too long for a connection is not told why there was none before', async () => {
+  const { role, url } = await server.makeRole(server.url);
+  await server.limitConnections(role, 0);
+  await using pool = openPool(url, { connectionMs: 1_000 });
+  await assert.rejects(pool.read(PROCESS), /too many connections for role/);
+  await server.limitConnections(role, 1);
+  const isRead = () => pool.read(PROCESS).then(Boolean, () => false);
+  while (!(await isRead()));
+  const locking = 'SELECT pg_advisory_lock(1)';
+  const lock = await server.lock(server.url, locking);
+  const waiting = pool.read({ text: locking });
+  await assert.rejects(pool.read(PROCESS), /none was free in 1000 ms$/);
+  await lock[Symbol.asyncDispose]();
+  await waiting;
+});
+
 for (const [name, value] of [
   ['transaction_timeout', '300ms'],
   ['idle_in_transaction_session_timeout', '1ms'],
@@ -552,13 +568,16 @@ test('connections that stand still give their places back, although the server h
   await untilAnswered();
 });
 
-test('a pool ends when its server does not let go', async () => {
+test('a pool ends after 2 s when its server does not let go', async (t) => {
   const url = await server.makeDatabase();
   const pool = openPool(url);
   await pool.read({ text: 'SELECT 1' });
   {
     using _stall = stall(await server.backends(url));
-    await pool[Symbol.asyncDispose]();
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const ending = pool[Symbol.asyncDispose]();
+    t.mock.timers.tick(2_000);
+    await ending;
   }
   await nobodyIsThere(url);
 });
