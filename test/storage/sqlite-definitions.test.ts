@@ -29,6 +29,8 @@ async function faultsOf(path: string): Promise<readonly string[]> {
 const trigger = (when: string, action: string, row = 'NEW') =>
   `CREATE TRIGGER other ${when} WHEN ${row}.title = 'refused' BEGIN ${action}; END`;
 
+const isBelow353 = Number(process.versions.sqlite?.split('.')[1]) < 53;
+
 /** Parts that refuse a todo with the title "refused", and no other one. */
 for (const [what, sql, fault] of [
   [
@@ -89,7 +91,8 @@ for (const [what, sql, fault] of [
     ),
   ],
 ] as const) {
-  test(`SQLite: ${what} refuses one write of a batch alone, and check names it [D11]`, async () => {
+  const skip = sql.includes(' ADD CONSTRAINT ') && isBelow353 && 'this SQLite has no ADD CONSTRAINT';
+  test(`SQLite: ${what} refuses one write of a batch alone, and check names it [D11]`, { skip }, async () => {
     const path = await newDatabase();
     execute(path, sql);
     const told: unknown[] = [];
@@ -221,8 +224,8 @@ for (const [what, change, wanted] of [
   ],
   [
     'that lost NOT NULL, and got it again',
-    (sql: string) =>
-      `${sql} ALTER TABLE todos ALTER COLUMN title DROP NOT NULL; ALTER TABLE todos ALTER COLUMN title SET NOT NULL;`,
+    // As SQLite 3.54 writes it.
+    (sql: string) => sql.replace(TITLE, `${TITLE.replace(' NOT NULL', '')} NOT NULL`),
     [],
   ],
   [
@@ -239,7 +242,7 @@ for (const [what, change, wanted] of [
   ],
   [
     'with a constraint that has a name with a space',
-    (sql: string) => `${sql} ALTER TABLE todos ADD CONSTRAINT "no more" CHECK (id < 9);`,
+    (sql: string) => sql.replace('(id)\n', '(id), CONSTRAINT "no more" CHECK (id < 9)\n'),
     [
       ofOthers(
         '"CONSTRAINT "no more" CHECK (id < 9)" of table todos',
