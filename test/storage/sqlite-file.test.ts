@@ -107,7 +107,8 @@ test('a path is as long as SQLite can open with all that it keeps beside; a long
   mkdirSync(dirname(copy), { recursive: true });
   assert.equal((await backupSqlite(path, copy)).todos, 1);
   await assert.rejects(backupSqlite(path, longPath(484, 'copy.db')), {
-    message: /^the path of "copy\.db\.\w+\.partial" must have at most 504 bytes for SQLite, received 505$/,
+    message:
+      /^"[^"]+\/copy\.db": the path of "copy\.db\.\w+\.partial" must have at most 504 bytes for SQLite, received 505$/,
   });
 
   for (const bytes of [499, 504, 505, 520, 4_000]) {
