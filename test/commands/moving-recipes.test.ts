@@ -71,7 +71,7 @@ for (const deleted of [['', '-wal', '-shm'], [''], ['-wal']]) {
     await using folder = await temporaryFolder();
     const database = join(folder.path, 'todos.db');
     await using service = await serve(`sqlite:${database}`);
-    await service.post({ title: 'answered' });
+    await service.post({ title: 'kept in the log' });
     for (const name of names) await rm(join(folder.path, name));
     const lines = recipe(await page('incidents.md'), 'When the SQLite file is gone', /proc/);
     const { code, stdout, stderr } = await sh(folder.path, lines, { env: { PID: String(service.pid) } });
