@@ -6,11 +6,18 @@ interface Kind<Fields> {
   readonly message: string;
   /** The type of an event's members in its line, which are an interface (docs/logging.md). */
   readonly fields?: Fields;
+  /** Of what strangers can repeat: the members that are its reason. Each reason has one line a minute, others are debug. */
+  readonly reason?: readonly (keyof Fields)[];
 }
 
 const at =
   (level: Level) =>
   <Fields = unknown>(message: string): Kind<Fields> => ({ level, message });
+const refused = <Fields>(message: string, ...reason: readonly (keyof Fields)[]): Kind<Fields> => ({
+  level: 'info',
+  message,
+  reason,
+});
 const [debug, info, warn, error, fatal] = [at('debug'), at('info'), at('warn'), at('error'), at('fatal')];
 
 type Text = string | null | undefined;
@@ -90,13 +97,22 @@ export const EVENTS = {
   request: debug<{ method: string; route: Text; status: number; milliseconds: number; traceId: string }>(
     'request',
   ),
-  'request-refused': debug<{ status: number; reason: Text; traceId: string }>(
-    'request refused by the transport',
-  ),
-  'preflight-refused': info<{ origin: string; others: number }>(
+  'request-refused': refused<{
+    status: number;
+    reason: Text;
+    method?: string;
+    route?: Text;
+    traceId: string;
+  }>('request refused', 'status', 'reason', 'route'),
+  'preflight-refused': refused<{ origin: string }>(
     'a page was refused: TODO_CORS_ORIGINS does not have its origin',
+    'origin',
   ),
-  'token-refused': debug<{ code: string; kid: Text; claim: Text; traceId: string }>('token refused'),
+  'token-refused': refused<{ code: string; kid: Text; claim: Text; traceId: string }>(
+    'token refused',
+    'code',
+    'claim',
+  ),
   'keys-loaded': info<{ source: string; kids: readonly Text[]; keys: number }>('keys loaded'),
   'keys-unavailable': warn<{ source: string; reason: string }>('still no keys'),
   'keys-available': info<{ source: string }>('keys from {source} again'),

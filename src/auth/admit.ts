@@ -56,7 +56,7 @@ export type Authentication =
       readonly code: string;
       /** 401 with a challenge (RFC 6750 §3), or 503 while the issuer has given no key. */
       readonly answer: Answer;
-      /** For the log, of a refused token: its `kid`, which any client can choose, and the required claim it lacks. */
+      /** For the log, of a 401: the token's `kid`, which any client can choose, and the required claim it lacks. */
       readonly refused?: { readonly keyId: string | undefined; readonly claim: string | undefined };
     };
 
@@ -80,14 +80,11 @@ const CREDENTIALS = /^bearer +(.+)$/is;
 const MISSING: Authentication = {
   code: 'credentials-missing',
   answer: { status: 401, headers: { 'www-authenticate': CHALLENGE } },
+  refused: { keyId: undefined, claim: undefined },
 };
 
 /** Credentials of another kind, or a token that stands alone. The header may be the token: no line has any of it. */
-const WITHOUT_BEARER: Authentication = {
-  ...MISSING,
-  code: 'bearer-missing',
-  refused: { keyId: undefined, claim: undefined },
-};
+const WITHOUT_BEARER: Authentication = { ...MISSING, code: 'bearer-missing' };
 
 /** The verdict on a token with these keys. Verified tokens are remembered, failures never. */
 export function authenticateWith(trust: Trust): Authenticate {

@@ -14,9 +14,6 @@ const REQUEST_HEADERS = '*, Authorization, Content-Type, If-Match, If-None-Match
 /** Seconds that a browser may remember a preflight. Chromium's own limit is two hours. */
 const PREFLIGHT_SECONDS = '7200';
 
-/** Milliseconds between two lines of the log about preflights that were refused. */
-const LINE_INTERVAL_MS = 60_000;
-
 /** Characters of an origin that a line shows. */
 const MAX_SHOWN = 100;
 
@@ -29,24 +26,6 @@ export type Cors = ReturnType<typeof openCors>;
  */
 export function openCors(origins: readonly string[], logEvent: LogEvent) {
   const allowed = new Set(origins);
-  /** Refused preflights since the last line. */
-  let unlogged: { readonly origin: string; others: number } | undefined;
-  let pause: NodeJS.Timeout | undefined;
-
-  function refuse(origin: string): void {
-    if (unlogged === undefined) unlogged = { origin: origin.slice(0, MAX_SHOWN), others: 0 };
-    else unlogged.others += 1;
-    if (pause === undefined) report();
-  }
-
-  function report(): void {
-    pause = undefined;
-    if (unlogged === undefined) return;
-    logEvent({ event: 'preflight-refused', ...unlogged });
-    unlogged = undefined;
-    pause = setTimeout(report, LINE_INTERVAL_MS).unref();
-  }
-
   return {
     /** Adds the headers that tell a browser whether its application may read the answer. */
     apply<T extends Pick<Answer, 'headers'>>(answer: T, { headers: { origin } }: IncomingMessage): T {
@@ -67,7 +46,7 @@ export function openCors(origins: readonly string[], logEvent: LogEvent) {
       const origin = originOfPreflight(request);
       if (origin === undefined) return undefined;
       if (!allowed.has(origin)) {
-        refuse(origin);
+        logEvent({ event: 'preflight-refused', origin: origin.slice(0, MAX_SHOWN) });
         return undefined;
       }
       return {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { LogEvent } from '../events.ts';
 import { type Receive, refuse } from '../wire/http-server.ts';
 import type { Listener } from '../wire/listener.ts';
-import { type Answer, write } from './answer.ts';
+import { type Answer, reasonPhrase, write } from './answer.ts';
 import type { BodyEnd } from './body.ts';
 import { Call } from './call.ts';
 import type { Cors } from './cors.ts';
@@ -113,12 +113,21 @@ export function openPipeline(parts: PipelineParts): Receive {
     // The transport has refused the request meanwhile: the bytes behind too large a body were not HTTP.
     if (response.headersSent) return;
     if (end === 431) {
+      sayRefused(call, { status: end });
       refuse(response, connection, makeFaultAnswer({ status: end }, call.request));
       return;
     }
+    sayRefused(call, answer);
     const complete = toProblem(answer, call);
     const readable = cors === undefined ? complete : cors.apply(complete, call.request);
     write(call, readable, listener.draining || end !== 'complete');
+  }
+
+  /** A line for a 4xx. Admission says a 401 and a 403 itself, with the reason that the answer lacks. */
+  function sayRefused({ method, found, traceId }: Call, { status, title }: Answer): void {
+    if (status < 400 || status > 499 || status === 401 || status === 403) return;
+    const reason = title ?? reasonPhrase(status);
+    logEvent({ event: 'request-refused', status, reason, method, route: found?.path, traceId });
   }
 
   /** The last catch. Nothing can be sent to the client any more. */

@@ -4,9 +4,10 @@ import { fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { pino } from 'pino';
 import { temporaryFolder } from '../../test/support/folder.ts';
 import { escapeHidden } from '../lib/quote.ts';
-import { personLine } from './log.ts';
+import { eventLogger, personLine } from './log.ts';
 
 const line = (fields: object) =>
   personLine(JSON.stringify({ level: 'info', time: '2026-11-21T10:17:03.123Z', ...fields }));
@@ -31,6 +32,25 @@ test('the stack of an error stands below its line, without control characters bu
 
 test('control characters within a list cannot forge a line', () => {
   assert.doesNotMatch(line({ msg: 'keys loaded', kids: ['a\u0085b\u009b'] }).trimEnd(), /\p{C}/u);
+});
+
+test('each reason of a refusal is info once a minute, 30 reasons at most, and debug else', () => {
+  const levels: number[] = [];
+  let now = 0;
+  const log = pino({ level: 'trace' }, { write: (json) => levels.push(JSON.parse(json).level) });
+  const logEvent = eventLogger(log, true, () => now);
+  const levelsOf = (...codes: readonly string[]) => {
+    for (const code of codes)
+      logEvent({ event: 'token-refused', code, kid: null, claim: undefined, traceId: code });
+    return levels.splice(0);
+  };
+  assert.deepEqual(levelsOf('expired', 'expired', 'audience'), [30, 20, 30]);
+  now = 59_999;
+  assert.deepEqual(levelsOf('expired', 'audience'), [20, 20]);
+  now = 60_000;
+  assert.deepEqual(levelsOf('audience', 'audience'), [30, 20]);
+  const others = Array.from({ length: 30 }, (_, index) => `code-${index}`);
+  assert.deepEqual(levelsOf(...others), [...Array(29).fill(30), 20]);
 });
 
 /** Controls, bidirectional controls, zero-width characters, line separators, tags, and other invisible characters. */

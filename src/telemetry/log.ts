@@ -49,12 +49,37 @@ export function openLog(
   return { log: pino(options, stream), output };
 }
 
-/** Writes events as lines of a log. @param audit False: no lines about todos (docs/logging.md, Who changed what). */
-export function eventLogger(log: Logger, audit = true): LogEvent {
+/** Milliseconds in which each reason of refusals has one line, and how many reasons have one: strangers choose them. */
+const REFUSALS_MS = 60_000;
+const MOST_REASONS = 30;
+
+/**
+ * Writes events as lines of a log.
+ *
+ * @param audit False: no lines about todos (docs/logging.md, Who changed what).
+ * @param now Milliseconds of a clock that never goes back.
+ */
+export function eventLogger(log: Logger, audit = true, now = () => performance.now()): LogEvent {
+  const reasons = new Set<string>();
+  let until = 0;
+
+  /** Whether nothing with this reason has had a line in the minute under way. */
+  function isFirst(reason: string): boolean {
+    if (now() >= until) {
+      reasons.clear();
+      until = now() + REFUSALS_MS;
+    }
+    if (reasons.has(reason) || reasons.size === MOST_REASONS) return false;
+    reasons.add(reason);
+    return true;
+  }
+
   return (event, { level, message } = {}) => {
     if (!audit && event.event.startsWith('todo-')) return;
     const kind = EVENTS[event.event];
-    log[level ?? kind.level](event, message ?? filled(kind.message, event));
+    const reason = kind.reason?.map((member: string) => Reflect.get(event, member));
+    const isRepeated = reason !== undefined && !isFirst([event.event, ...reason].join());
+    log[level ?? (isRepeated ? 'debug' : kind.level)](event, message ?? filled(kind.message, event));
   };
 }
 

@@ -36,7 +36,7 @@ test('before it listens a listener has no connections and no limit, and has noth
   assert.deepEqual(listener.log, []);
 });
 
-test('a request that is refused before it is routed is counted by its status, and logged with its detail and traceId [P5]', async () => {
+test('a request that is refused before it is routed is counted by its status, and logged with its detail, else its title, and traceId [P5]', async () => {
   await using listener = makeListener();
   const { url } = await listener.listen(() => assert.fail('it was routed'), ADDRESS);
   const told: Event[] = [];
@@ -45,7 +45,7 @@ test('a request that is refused before it is routed is counted by its status, an
     ['GET / HTTP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n', 417],
     ['no HTTP', 400],
   ] as const) {
-    const { detail, traceId } = assertRefused(await converse(url, bytes), status);
+    const { title, detail = title, traceId } = assertRefused(await converse(url, bytes), status);
     told.push({ event: 'request-refused', status, reason: detail, traceId });
   }
   assert.deepEqual(listener.log, told);

@@ -16,7 +16,7 @@ const EPISODE_MS = 60_000;
 export interface ListenerOptions {
   /** The name in log and metrics. */
   readonly name: 'public' | 'admin';
-  /** Log of requests that are refused before routing, and of connections beyond the limit. */
+  /** Log of requests that the transport refuses, and of connections beyond the limit. */
   readonly logEvent: LogEvent;
   readonly limits: Pick<Limits, 'keepAliveTimeout' | 'maxConnections'> & Partial<Limits>;
   readonly answers: FaultAnswers;
@@ -39,9 +39,15 @@ export function openListener(options: ListenerOptions) {
   let closing: Promise<void> | undefined;
   let drained: Promise<void> | undefined;
 
-  function refuse({ status, detail, traceId }: FaultAnswer): void {
-    refused.set(status, (refused.get(status) ?? 0) + 1);
+  const make: FaultAnswers['make'] = (fault, request) => {
+    const answer = answers.make(fault, request);
+    const { status, phrase, detail = phrase, traceId } = answer;
     logEvent({ event: 'request-refused', status, reason: detail, traceId });
+    return answer;
+  };
+
+  function count({ status }: FaultAnswer): void {
+    refused.set(status, (refused.get(status) ?? 0) + 1);
   }
 
   function drop(): void {
@@ -69,7 +75,12 @@ export function openListener(options: ListenerOptions) {
         if (closing === undefined) receive(...request);
         else closing.then(() => receive(...request));
       };
-      const { server, connections } = createHttpServer(receiveOnceAccepted, limits, answers, refuse);
+      const { server, connections } = createHttpServer(
+        receiveOnceAccepted,
+        limits,
+        { ...answers, make },
+        count,
+      );
       server.on('drop', drop);
       opened = { server, connections, ...(await listenOn(server, address, stop)) };
       return opened;

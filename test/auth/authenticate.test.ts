@@ -15,7 +15,11 @@ function identifier(keys = issuerKeys(), now = Date.now) {
 const NO_CREDENTIALS = { status: 401, headers: { 'www-authenticate': 'Bearer realm="todo-service"' } };
 
 test('a request without Authorization brings no credentials [A1]', async () => {
-  assert.deepEqual(await identifier()(undefined), { code: 'credentials-missing', answer: NO_CREDENTIALS });
+  assert.deepEqual(await identifier()(undefined), {
+    code: 'credentials-missing',
+    answer: NO_CREDENTIALS,
+    refused: { keyId: undefined, claim: undefined },
+  });
 });
 
 for (const authorization of [

@@ -302,7 +302,10 @@ describe('The budget of a connection', { concurrency: true }, () => {
       connection.statuses().filter((status) => status >= 200),
       [400],
     );
-    assert.deepEqual(demo.log, []);
+    assert.deepEqual(
+      demo.log.map(({ event }) => event),
+      ['request-refused'],
+    );
   });
 
   test('a body is read on when the verification of its token fails, and the connection serves the next', async () => {

@@ -243,25 +243,14 @@ describe('CORS', { concurrency: true }, () => {
   });
 });
 
-test('refused preflights are one line of the log a minute: the first origin, and how many others', async ({
-  mock,
-}) => {
+test('a refused preflight has a line with its origin, cut at 100 characters [R6]', async () => {
   await using closed = await startList();
   const refuse = (Origin: string) =>
     send(closed.target, 'OPTIONS /todos', { headers: { Origin, ...PREFLIGHT } });
-  const told = () => closed.lines(/^preflight-refused$/).map(({ origin, others }) => [origin, others]);
-  mock.timers.enable({ apis: ['setTimeout'] });
   const long = `https://${'a'.repeat(100)}.example`;
-  for (const origin of [long, 'https://b.example', 'https://c.example', 'https://d.example'])
-    await refuse(origin);
-  const lines: unknown[] = [[long.slice(0, 100), 0]];
-  assert.deepEqual(told(), lines);
-  mock.timers.tick(60_000);
-  lines.push(['https://b.example', 2]);
-  assert.deepEqual(told(), lines);
-  mock.timers.tick(60_000);
-  await refuse('https://e.example');
-  lines.push(['https://e.example', 0]);
-  assert.deepEqual(told(), lines);
-  mock.timers.reset();
+  for (const origin of [long, 'https://b.example', 'https://b.example']) await refuse(origin);
+  assert.deepEqual(
+    closed.lines(/^preflight-refused$/).map(({ origin }) => origin),
+    [long.slice(0, 100), 'https://b.example'],
+  );
 });

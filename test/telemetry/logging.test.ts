@@ -41,12 +41,12 @@ function fieldsIn(source: string): Map<string, string[]> {
     [...source.matchAll(/^type (\w+) = (\{[^}]*\});/gm)].map(([, name, type]) => [name, type]),
   );
   const kinds = source.matchAll(
-    /^ {2}'?([a-z-]+)'?: (?:debug|info|warn|error|fatal)(?:<(\{[^}]*\}|\w+)>)?\(/gm,
+    /^ {2}'?([a-z-]+)'?: (?:debug|info|warn|error|fatal|refused)(?:<(\{[^}]*\}|\w+)>)?\(/gm,
   );
   return new Map(
     [...kinds].map(([, event = '', written = '']) => {
       const type = types.get(written) ?? written;
-      return [event, [...type.matchAll(/(\w+): /g)].map(([, name]) => String(name)).sort()];
+      return [event, [...type.matchAll(/(\w+)\??: /g)].map(([, name]) => String(name)).sort()];
     }),
   );
 }

@@ -51,7 +51,7 @@ for (const [name, bytes, status] of [
     await using list = await startList({ logLevel: 'debug', env: { TODO_ADMIN_PORT: '0' } });
     const answers = await Promise.all([list.url, list.adminUrl].map((url) => converse(url, bytes)));
     const told = answers.map((ofOne) => {
-      const { detail, traceId } = assertRefused(ofOne, status);
+      const { title, detail = title, traceId } = assertRefused(ofOne, status);
       return { status, reason: detail, traceId };
     });
     const lines = list
@@ -82,18 +82,25 @@ for (const [fault, body, status] of [
   ['a body has too many trailer lines', `0\r\n${'X: y\r\n'.repeat(101)}\r\n`, 431],
   ['a body has more trailer lines than Node.js takes', `0\r\n${'X: y\r\n'.repeat(102)}\r\n`, 431],
 ] as const) {
-  test(`where ${fault}, problem and line have one traceId, and no other line says that it was refused (P5)`, async () => {
+  test(`where ${fault}, the problem, the line of the request and that of its reason have one traceId (P5)`, async () => {
     await using demo = await startDemo({ logLevel: 'debug' });
     const { traceId } = assertRefused(await converse(demo.url, CHUNKED + body), status);
     const [line] = await requestLines(demo, 1);
     assert.equal(line?.traceId, traceId);
     const refused = demo.log.filter(({ event }) => event === 'request-refused');
-    assert.deepEqual(refused, []);
+    assert.deepEqual(
+      refused.map((one) => [one.status, one.traceId]),
+      [[status, traceId]],
+    );
   });
 }
 
 /** Tokens that are refused, by what has to happen before. */
-const REFUSED_TOKENS: readonly (readonly [what: string, token: string, line: object])[] = [
+const REFUSED_TOKENS: readonly (readonly [
+  what: string,
+  token: string,
+  line: { code: string; kid?: string },
+])[] = [
   ['nothing', 'x', { code: 'token-form' }],
   [
     'a signature is verified at once',
@@ -112,12 +119,13 @@ const REFUSED_TOKENS: readonly (readonly [what: string, token: string, line: obj
   ],
 ];
 
-test('the line of a refused token has the traceId of its 401, whatever the verdict waits for', async () => {
+test('the line of a refused token has the traceId of its 401, whatever the verdict waits for, and is info for the first of its reason', async () => {
   await using folder = await temporaryFolder();
   const TODO_AUTH_KEYS_FILE = await folder.write('keys.json', JSON.stringify(jwks()));
   const trust = { TODO_AUTH_ISSUER: ISSUER, TODO_AUTH_AUDIENCE: AUDIENCE };
   const env = { ...trust, TODO_AUTH_KEYS_FILE, TODO_AUTH_SECRET_FILE: '' };
   await using list = await startList({ logLevel: 'debug', env });
+  const seen = new Set<string>();
   for (const [what, token, line] of REFUSED_TOKENS) {
     const { status, body } = await list.send('GET /todos', { token });
     assert.equal(status, 401, what);
@@ -126,13 +134,18 @@ test('the line of a refused token has the traceId of its 401, whatever the verdi
     const { level, time: _, pid: _pid, hostname: _hostname, msg, ...fields } = last ?? {};
     assert.deepEqual(
       { level, msg, fields },
-      { level: 20, msg: 'token refused', fields: { event: 'token-refused', ...line, traceId } },
+      {
+        level: seen.has(line.code) ? 20 : 30,
+        msg: 'token refused',
+        fields: { event: 'token-refused', ...line, traceId },
+      },
       what,
     );
+    seen.add(line.code);
     assert.ok(!token.split('.').some((segment) => segment.length > 1 && list.log.join('').includes(segment)));
   }
   assert.equal((await fetch(`${list.url}/todos`)).status, 401);
-  assert.equal(list.lines(/^token-refused$/).length, REFUSED_TOKENS.length);
+  assert.equal(list.lines(/^token-refused$/).at(-1)?.code, 'credentials-missing');
   const token = forge(draft());
   for (const authorization of [token, `JWT ${token}`, `Bearer%20${token}`]) {
     assert.equal((await fetch(`${list.url}/todos`, { headers: { authorization } })).status, 401);
@@ -182,7 +195,7 @@ test('a long key id is cut in the line of a refused token', async () => {
   assert.equal(list.lines(/^token-refused$/)[0]?.kid, 'k'.repeat(100));
 });
 
-test('1,000 refused requests, and as many that are not HTTP, write no line at the default level', async () => {
+test('1,000 refused requests, and as many that are not HTTP, write a line for each reason at the default level', async () => {
   await using list = await startList();
   const before = list.log.length;
   const head = `GET /todos HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${list.reader}x\r\n`;
@@ -194,5 +207,42 @@ test('1,000 refused requests, and as many that are not HTTP, write no line at th
     const all = await Promise.all(Array.from({ length: 50 }, () => converse(list.url, 'not http\r\n\r\n')));
     assert.ok(all.every(([answer]) => answer?.status === 400));
   }
-  assert.equal(list.log.length, before);
+  const lines = list.lines(/./).slice(before);
+  assert.deepEqual(
+    lines.map(({ event, code, reason }) => [event, code ?? reason]),
+    [
+      ['token-refused', 'signature'],
+      [
+        'request-refused',
+        'The request must begin with a method that this service knows, such as GET, in capitals; not with TLS or the PROXY ' +
+          'protocol.',
+      ],
+    ],
+  );
+});
+
+test('a refusal behind a route has a line with status, reason, route and the traceId of its problem', async () => {
+  await using list = await startList();
+  const token = list.editor;
+  for (const [request, options, status, reason] of [
+    ['POST /todos', { json: { title: 'Milk', categoryId: 999 } }, 400, 'Category not found'],
+    [
+      'POST /todos',
+      { headers: { 'Content-Type': 'text/plain' }, body: 'Milk' },
+      415,
+      'Unsupported Media Type',
+    ],
+    ['GET /todos/999', {}, 404, 'Not Found'],
+  ] as const) {
+    const reply = await list.send(request, { token, ...options });
+    assert.equal(reply.status, status);
+    const [method, path] = request.split(' ');
+    const { traceId } = JSON.parse(reply.body.toString());
+    const line = list.lines(/^request-refused$/).at(-1);
+    const route = path?.replace('999', ':id');
+    assert.deepEqual(
+      { ...line },
+      { ...line, level: 30, msg: 'request refused', status, reason, method, route, traceId },
+    );
+  }
 });

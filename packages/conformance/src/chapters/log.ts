@@ -40,8 +40,7 @@ export function log(target: Target, read: () => string): void {
     it('the traceId of an error is in the log line of its request [P5]', async () => {
       const { traceId } = await fails(404, 'GET /nope');
       const entries = await entriesOf(traceId);
-      assert.equal(entries.length, 1, read());
-      assert.match(entries[0] ?? '', /GET\b.*\b404\b/);
+      assert.match(entries.join('\n'), /GET\b.*\b404\b/, read());
     });
   }
 
